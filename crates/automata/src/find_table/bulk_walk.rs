@@ -18,14 +18,14 @@ const PART: usize = 64;
 
 /// The minimum number of bytes of a part. One walk reads a shorter rest: what four read before
 /// their parts would cost what they save. Not measured: a guess.
-const LEAST_PART: usize = 12;
+pub(super) const LEAST_PART: usize = 12;
 
 /// The number of interleaved walks. [`FindTable::walk_parts`] is written for four.
-const PARTS: usize = 4;
+pub(super) const PARTS: usize = 4;
 
 /// Bytes that a walk reads before its part. With more bytes, its guess is right more often. Not
 /// measured: a guess.
-const WARM_UP: usize = 8;
+pub(super) const WARM_UP: usize = 8;
 
 /// The number of pieces that one walk reads alone after a wrong guess. Not measured: a guess.
 const ALONE: u8 = 4;

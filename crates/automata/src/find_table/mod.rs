@@ -14,6 +14,7 @@
 //! Mohri 1997, "Finite-state transducers in language and speech processing", for delayed reports.
 
 mod bulk_walk;
+mod first_walk;
 mod match_walk;
 mod states;
 #[cfg(test)]
@@ -155,7 +156,7 @@ impl FindTable {
         Ok(self.first_match(haystack, 0, most)?.map(|stop| stop.end))
     }
 
-    /// Where the first match ends.
+    /// Where the first match ends, or where better ones may still follow it.
     #[inline(always)]
     fn first_match(
         &self,
@@ -166,7 +167,7 @@ impl FindTable {
         let head = &haystack[..haystack.len().min(at.saturating_add(most))];
         let stop = match &self.pairs {
             Some(pairs) => self.walk_and_skip(head, at, pairs),
-            None => self.walk(head, at, 0, self.pending),
+            None => self.walk_to_first(head, at),
         };
         match stop {
             stop if stop.row >= self.pending => Ok(Some(stop)),

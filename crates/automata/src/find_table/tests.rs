@@ -61,6 +61,22 @@ fn check(set: &PatternSet, haystack: &[u8]) -> usize {
     found
 }
 
+/// Checks searches for the first match from some positions on.
+fn check_first(table: &FindTable, all: &[StreamMatch], haystack: &[u8], semantics: Semantics) {
+    for from in (0..=haystack.len()).step_by(23) {
+        let wanted = first(all, from, semantics);
+        assert_eq!(table.find(haystack, from, usize::MAX), Ok(wanted), "{semantics} {from}");
+        let earliest = first(all, from, Semantics::Standard).map(|m| m.end - from);
+        assert_eq!(table.first_end(&haystack[from..], usize::MAX), Ok(earliest));
+        for most in [100, 300] {
+            let seen = earliest.is_some_and(|end| end <= most);
+            let decided = seen || from + most >= haystack.len();
+            let outcome = if decided { Ok(wanted) } else { Err(Undecided) };
+            assert_eq!(table.find(haystack, from, most), outcome, "{semantics} {from} {most}");
+        }
+    }
+}
+
 /// Longer haystacks, which are walked in parts.
 #[test]
 fn parts_match_the_definition() {
@@ -69,7 +85,9 @@ fn parts_match_the_definition() {
         let letters: &[u8] = if round % 2 == 0 { b"ab" } else { b"abcdefgh" };
         let patterns: Vec<Vec<u8>> = (0..1 + numbers.below(30))
             .map(|_| {
-                let len = 1 + numbers.below(if round % 3 == 0 { 14 } else { 5 });
+                // Long patterns are rare, and longer than what a walk reads before its part.
+                let least = if round % 5 == 0 { 9 } else { 1 };
+                let len = least + numbers.below(if round % 3 == 0 { 14 } else { 5 });
                 numbers.text(letters, len)
             })
             .collect();
@@ -80,6 +98,7 @@ fn parts_match_the_definition() {
         for semantics in SEMANTICS {
             let table = FindTable::new(&set, semantics, u64::MAX).unwrap();
             check_all(&table, &all, &haystack, semantics);
+            check_first(&table, &all, &haystack, semantics);
         }
         found += all.len();
     }
