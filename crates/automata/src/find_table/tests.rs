@@ -99,6 +99,8 @@ fn parts_match_the_definition() {
             let table = FindTable::new(&set, semantics, u64::MAX).unwrap();
             check_all(&table, &all, &haystack, semantics);
             check_first(&table, &all, &haystack, semantics);
+            let table = FindTable { pairs: None, ..table };
+            check_first(&table, &all, &haystack, semantics);
         }
         found += all.len();
     }
