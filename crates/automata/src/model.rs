@@ -168,7 +168,7 @@ impl PatternStats {
         let mut pairs = vec![0; 256 * 256];
         for (at, n) in count_pairs(spans(), all as usize) {
             let of = singles[at / 256] as f32 + PRIOR;
-            // One less, because a pair in one pattern does not tell that it occurs elsewhere.
+            // One less, because a pair that occurs once does not tell that it occurs elsewhere.
             let share = ((n - 1) as f32 + PRIOR * single(at % 256)) / of;
             pairs[at] = units(share).clamp(1, 255) as u8;
         }
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_in_one_pattern_only_is_not_common() {
+    fn a_pair_that_occurs_once_is_not_common() {
         let pair = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 16).to_be_bytes()[2..].to_vec();
         let set = PatternSet::new((0..300).map(pair)).unwrap();
         let by = |model: PairModel| model.matches(&set);

@@ -156,7 +156,8 @@ impl FindTable {
         Ok(self.first_match(haystack, 0, most)?.map(|stop| stop.end))
     }
 
-    /// Where the first match ends, or where better ones may still follow it.
+    /// The end of the match that ends first. With leftmost semantics, the match to report may end
+    /// later.
     #[inline(always)]
     fn first_match(
         &self,

@@ -142,7 +142,7 @@ impl Layout {
     /// How often a bucket is expected to pass. In data, pairs depend on each other: after the first
     /// pair, the others occur more often than elsewhere, but at most always. For rules and words,
     /// the square root of the middle pair's share is closest to the measured candidates.
-    fn expected(self, taken: &[f32; MOST_PAIRS]) -> f32 {
+    pub(super) fn expected(self, taken: &[f32; MOST_PAIRS]) -> f32 {
         let [first, second, third] = taken;
         let others = match self.positions {
             Positions::All => second * third.sqrt(),
@@ -311,7 +311,7 @@ pub(super) fn divide(
         bucket: buckets.place(&pairs(pattern, at, shape)),
     });
     let windows = windows.collect();
-    (windows, buckets.pass(is_general) / shape.positions.step() as f32)
+    (windows, buckets.expected(is_general) / shape.positions.step() as f32)
 }
 
 /// The bytes of a pattern that are in a window.
@@ -392,9 +392,9 @@ impl<'a> Buckets<'a> {
         self.shares[at]
     }
 
-    /// The share of the tested positions that pass. Runs of one byte are added: there the pairs are
-    /// not independent.
-    fn pass(&self, is_general: bool) -> f32 {
+    /// The expected share of the tested positions that pass. Runs of one byte are added: there the
+    /// pairs are not independent.
+    fn expected(&self, is_general: bool) -> f32 {
         let layout = self.layout;
         let taken: f32 =
             self.taken[..layout.buckets()].iter().map(|taken| layout.expected(taken)).sum();

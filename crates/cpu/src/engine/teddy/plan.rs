@@ -75,7 +75,7 @@ const TWO_BYTES_PASS: f32 = 0.0001;
 
 /// Corrects the model: the expected share of candidates is the estimate divided by this. The ratio
 /// of estimated to measured candidates is 0.1 to 2.5 for all shapes (`headers`, `words`, `rules`),
-/// and 0.3 to 5 for pair tables (`atoms`, `replay`).
+/// and 0.3 to 5 for pair tables (`atoms`, `replay`), where [`Layout::expected`] limits it.
 pub(super) const FORESEEN: f32 = 0.5;
 
 /// The largest expected share of candidates.

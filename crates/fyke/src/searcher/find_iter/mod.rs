@@ -19,7 +19,8 @@ pub struct FindIter<'a> {
 enum Way<'a> {
     /// One by one: those of one pattern, or in a short haystack.
     Walk(Walk<'a, ShortWalk<'a>>),
-    /// Those of a piece at once, where matches are dense.
+    /// Those of a piece at once: in haystacks of up to some hundred bytes, or where matches are
+    /// dense.
     Bulk(Walk<'a, BulkIter<'a>>),
     /// By scans of the matcher.
     Matcher(ByMatcher<'a>),

@@ -25,7 +25,7 @@ pub(in crate::searcher) struct BulkIter<'a> {
 }
 
 impl<'a> BulkIter<'a> {
-    /// Not inlined: every call of `find_iter` would carry it, and few take it.
+    /// Not inlined: every call of `find_iter` would carry it.
     #[inline(never)]
     pub(super) fn new(
         table: &'a FindTable,

@@ -14,7 +14,7 @@ use bulk::LEAST_BULK;
 use fyke_automata::find_table::{FindTable, MatchWalk, Undecided};
 use fyke_core::{First, Match, Matcher, Options};
 use one::OnePattern;
-use table::{MOST_DIRECT, MOST_WALKED, ShortTable};
+use table::{MOST_DIRECT, ShortTable};
 
 /// The fast path of a searcher.
 pub(super) enum Short {
@@ -179,7 +179,8 @@ impl ShortWalk<'_> {
         let found = match &mut self.by {
             By::One(one) => one.find(self.haystack, self.last, self.last / NEAR < self.found),
             By::FindFirst(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
-            By::Table(table, walk) => table.next_match(self.haystack, walk, MOST_WALKED)?,
+            // The haystack is shorter than `LEAST_BULK`.
+            By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
         };
         match found {
             Some(m) => {

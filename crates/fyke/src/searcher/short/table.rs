@@ -2,9 +2,9 @@
 //! the faster way.
 //!
 //! The table starts at once, but takes longer per byte than a filter. So it wins where few bytes
-//! lie between two matches, or before the end. It is compiled once the time that it would have
-//! saved equals the time to compile it. Each thread estimates the distance between matches from its
-//! last calls.
+//! lie between two matches, or before the first match or the end. It is compiled once the time that
+//! it would have saved equals the time to compile it. Each thread estimates the distance between
+//! matches from its last calls.
 
 use crate::MatchKind;
 use fyke_automata::FindTable;
@@ -31,20 +31,22 @@ const SAVES_NS: u64 = 100;
 /// (`calls`).
 const FEW: usize = 8;
 
-/// The maximum number of bytes that a search walks without a match before it goes to the matcher:
-/// for the first match, and for the next one. Not measured: guesses above [`GAP_OF_FIRST`] and
-/// [`GAP`].
+/// A set of at least this many patterns needs a scan that takes hundreds of nanoseconds to start,
+/// unless the matcher finds a match directly. A guess: 500 were measured.
+const MANY: usize = 256;
+
+/// The maximum number of bytes that a search for the first match walks before it goes to the
+/// matcher. Not measured: a guess above [`GAP_OF_FIRST`].
 const MOST_TO_FIRST: usize = 1 << 10;
-pub(super) const MOST_WALKED: usize = 128;
 
 /// Below this average distance between matches, the table finds all matches (`calls`).
 const GAP: u16 = 49;
 
-/// The same for the first match: there it counts that a scan takes hundreds of nanoseconds to start
-/// (`calls`, with long words).
+/// The same for the first match of [`MANY`] patterns: a scan reads more than is needed, and takes
+/// long to start (`calls`, with long words).
 const GAP_OF_FIRST: u16 = 200;
 
-/// The same as both, for a matcher that finds a match directly, without a scan (`calls`).
+/// Both limits, for a matcher that finds a match directly, without a scan (`calls`).
 const GAP_OF_DIRECT: u16 = 20;
 
 /// The same for more than [`FEW_OF_DIRECT`] patterns, which have more candidates before the first
@@ -54,17 +56,16 @@ const GAP_OF_MANY: u16 = 32;
 /// Up to this many patterns are few for such a matcher. A guess: 50 and 100 were measured.
 const FEW_OF_DIRECT: usize = 64;
 
-/// A haystack of more bytes is walked to all matches only if the thread has noted a distance between
-/// matches. Not measured: a guess.
+/// A haystack of more bytes is walked to all matches only if the thread has noted a distance
+/// between matches. Not measured: a guess.
 const SMALL: usize = 2048;
 
-/// A haystack of up to this many bytes is always walked (`calls`, with long words). If the matcher
-/// finds a match directly, its `find_first_min_len` sets the limit instead.
-const ALWAYS: usize = 256;
+/// A haystack of up to this many bytes is always walked (`calls`). If the matcher finds a match
+/// directly, its `find_first_min_len` sets the limit instead.
+const ALWAYS: usize = 32;
 
-/// A matcher that finds a match directly in haystacks of fewer bytes than this leaves no haystack
-/// of up to [`MOST_DIRECT`] bytes to the table, however dense matches are (`calls`).
-const EARLY: usize = 32;
+/// The same for [`MANY`] patterns (`calls`, with long words).
+const ALWAYS_FOR_MANY: usize = 256;
 
 /// In a haystack of up to this many bytes, `find_first` is called for each match. In a longer one,
 /// the matcher may find several matches in one call. A guess: 53 bytes were measured (`calls`).
@@ -120,19 +121,25 @@ impl ShortTable {
         let memory = FindTable::memory_for(set);
         let limit = memory_limit.map_or(MOST_MEMORY, |limit| MOST_MEMORY.min(limit / SHARE));
         let few = set.len() <= FEW;
+        let many = set.len() >= MANY;
         let (gap_limit, gap_limit_of_first) = match direct_from {
             _ if few => (0, 0),
             Some(_) if set.len() <= FEW_OF_DIRECT => (GAP_OF_DIRECT, GAP_OF_DIRECT),
             Some(_) => (GAP_OF_MANY, GAP_OF_MANY),
-            None => (GAP, GAP_OF_FIRST),
+            None => (GAP, if many { GAP_OF_FIRST } else { GAP }),
         };
         (memory <= limit).then(|| ShortTable {
             limit,
             set: set.clone(),
             kind,
-            always: direct_from.map_or(ALWAYS, |from| from.saturating_sub(1)),
+            always: match direct_from {
+                Some(from) => from.saturating_sub(1),
+                None if many => ALWAYS_FOR_MANY,
+                None => ALWAYS,
+            },
+            // A matcher that is slower than the table on `ALWAYS` bytes leaves dense matches to it.
             never: match direct_from {
-                Some(..EARLY) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
+                Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
                 _ => 0,
             },
             gap_limit,
@@ -195,10 +202,13 @@ impl ShortTable {
         if !self.is_faster(len) || (len > SMALL && gap == 0) {
             return None;
         }
-        self.get(|| SAVES_NS * (1 + (len / usize::from(gap.max(1))) as u64))
+        // Without a noted distance, only the call is known to save time.
+        let matches = len.checked_div(usize::from(gap)).unwrap_or(0);
+        self.get(|| SAVES_NS * (1 + matches as u64))
     }
 
-    /// The average distance between matches from which on the matcher is faster in a haystack.
+    /// The average distance between matches from which on the matcher is faster in a haystack:
+    /// `usize::MAX` if the haystack is always walked.
     pub(super) fn gap_limit(&self, len: usize) -> usize {
         if len <= self.always { usize::MAX } else { usize::from(self.gap_limit) }
     }
