@@ -25,7 +25,7 @@ pub(super) const PARTS: usize = 4;
 
 /// Bytes that a walk reads before its part. With more bytes, its guess is right more often. Not
 /// measured: a guess.
-pub(super) const WARM_UP: usize = 8;
+const WARM_UP: usize = 8;
 
 /// The number of pieces that one walk reads alone after a wrong guess. Not measured: a guess.
 const ALONE: u8 = 4;
@@ -137,7 +137,7 @@ impl FindTable {
         let parts: [&[u8]; PARTS] = std::array::from_fn(|i| &rest[i * part..][..part]);
         let mut trails = [[0; PART + 1]; PARTS];
         trails[0][0] = walk.row;
-        self.warm_up(rest, part, &mut trails);
+        (trails[1][0], trails[2][0], trails[3][0]) = self.guess_rows(rest, part);
         self.walk_parts(parts, &mut trails);
         let wrong = (1..PARTS).find(|&i| trails[i][0] != trails[i - 1][part]);
         let right = wrong.unwrap_or(PARTS);
@@ -151,9 +151,9 @@ impl FindTable {
         }
     }
 
-    /// Walks from the root over the bytes before each part but the first.
+    /// The rows at which walks from the root over the bytes before each part but the first end.
     #[inline(always)]
-    fn warm_up(&self, rest: &[u8], part: usize, trails: &mut [Trail; PARTS]) {
+    pub(super) fn guess_rows(&self, rest: &[u8], part: usize) -> (u32, u32, u32) {
         let before = |i: usize| -> &[u8; WARM_UP] {
             let bytes = rest[i * part - WARM_UP..].first_chunk();
             bytes.expect("a part is at least as long as the warm-up")
@@ -162,7 +162,7 @@ impl FindTable {
         for ((&x, &y), &z) in before(1).iter().zip(before(2)).zip(before(3)) {
             (b, c, d) = (self.next(b, x), self.next(c, y), self.next(d, z));
         }
-        (trails[1][0], trails[2][0], trails[3][0]) = (b, c, d);
+        (b, c, d)
     }
 
     /// Walks over all parts, from the first row of each trail on.

@@ -5,15 +5,15 @@
 //! reaches a match. Then each part up to that match is finished by one walk.
 //!
 //! Four walks win where the first match is some hundred bytes away. One walk finds a nearer match
-//! sooner, so it reads the first [`ALONE`] bytes. After a wrong guess, one walk reads the rest of
-//! the four parts, so no byte is read more than twice, besides the bytes before parts.
+//! sooner, so it reads the first [`NEAR`] bytes. After a wrong guess, one walk reads the rest of
+//! the four parts.
 
-use super::bulk_walk::{LEAST_PART, PARTS, WARM_UP};
+use super::bulk_walk::{LEAST_PART, PARTS};
 use super::{FindTable, Stop};
 
-/// The number of bytes that one walk reads before four walk. Measured with 2,000 words of the King
-/// James Bible; 48 is slower. No benchmark shows it alone.
-const ALONE: usize = 32;
+/// The number of bytes that one walk reads before four walk. Measured with 500 to 2,000 words of
+/// the King James Bible, against 48; no benchmark shows it alone.
+const NEAR: usize = 32;
 
 /// The maximum number of bytes of a part. Not measured: a guess.
 const PART: usize = 32;
@@ -24,7 +24,7 @@ impl FindTable {
     /// Walks from the root to the first match.
     #[inline(always)]
     pub(super) fn walk_to_first(&self, haystack: &[u8], at: usize) -> Stop {
-        let near = &haystack[..haystack.len().min(at + ALONE)];
+        let near = &haystack[..haystack.len().min(at + NEAR)];
         let stop = self.walk(near, at, 0, self.pending);
         if stop.row >= self.pending || near.len() == haystack.len() {
             return stop;
@@ -50,14 +50,8 @@ impl FindTable {
     fn walk_parts_to_first(&self, haystack: &[u8], mut stop: Stop, part: usize) -> Stop {
         let begin = |i: usize| stop.end + i * part;
         let parts: [&[u8]; PARTS] = std::array::from_fn(|i| &haystack[begin(i)..][..part]);
-        let [mut a, mut b, mut c, mut d] = [stop.row, 0, 0, 0];
-        let before = |i: usize| -> &[u8; WARM_UP] {
-            let bytes = haystack[begin(i) - WARM_UP..].first_chunk();
-            bytes.expect("a part is at least as long as the warm-up")
-        };
-        for ((&x, &y), &z) in before(1).iter().zip(before(2)).zip(before(3)) {
-            (b, c, d) = (self.next(b, x), self.next(c, y), self.next(d, z));
-        }
+        let mut a = stop.row;
+        let (mut b, mut c, mut d) = self.guess_rows(&haystack[stop.end..], part);
         let guessed = [a, b, c, d];
         let mut from = guessed;
         let [w, x, y, z] = parts;

@@ -142,7 +142,7 @@ impl Layout {
     /// How often a bucket is expected to pass. In data, pairs depend on each other: after the first
     /// pair, the others occur more often than elsewhere, but at most always. For rules and words,
     /// the square root of the middle pair's share is closest to the measured candidates.
-    pub(super) fn expected(self, taken: &[f32; MOST_PAIRS]) -> f32 {
+    fn expected(self, taken: &[f32; MOST_PAIRS]) -> f32 {
         let [first, second, third] = taken;
         let others = match self.positions {
             Positions::All => second * third.sqrt(),

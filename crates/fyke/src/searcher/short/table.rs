@@ -43,7 +43,7 @@ const MOST_TO_FIRST: usize = 1 << 10;
 const GAP: u16 = 49;
 
 /// The same for the first match of [`MANY`] patterns: a scan reads more than is needed, and takes
-/// long to start (`calls`, with long words).
+/// long to start. Measured with 500 to 6,000 words of the King James Bible; `calls` has long words.
 const GAP_OF_FIRST: u16 = 200;
 
 /// Both limits, for a matcher that finds a match directly, without a scan (`calls`).
@@ -64,7 +64,8 @@ const SMALL: usize = 2048;
 /// directly, its `find_first_min_len` sets the limit instead.
 const ALWAYS: usize = 32;
 
-/// The same for [`MANY`] patterns (`calls`, with long words).
+/// The same for [`MANY`] patterns. Measured with 500 to 6,000 words of the King James Bible in 128
+/// and 256 bytes; `calls` has long words in 128.
 const ALWAYS_FOR_MANY: usize = 256;
 
 /// In a haystack of up to this many bytes, `find_first` is called for each match. In a longer one,
