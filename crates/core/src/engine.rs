@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::stored::{LoadedPart, StoredPart, UnsoundTables};
-use crate::{First, Match};
+use crate::{First, FirstMatch, Match};
 use std::any::Any;
 use std::io;
 use std::ops::{ControlFlow, DerefMut};
@@ -179,18 +179,25 @@ pub trait Matcher: Any + Send + Sync {
         0
     }
 
-    /// The first match of a haystack, if the engine finds it without a [`Scratch`]; `None` if it
-    /// does not, or gives up because a hostile haystack has too many candidates.
+    /// The first match of a haystack, found without a [`Scratch`]. It makes calls that end with the
+    /// first match cheap.
     ///
-    /// It makes calls that end with the first match cheap.
-    fn find_first(&self, _haystack: &[u8], _first: First) -> Option<Option<Match>> {
-        None
+    /// The engine may give up: where a scan is faster, or if a hostile haystack has too many
+    /// candidates.
+    fn find_first(&self, _haystack: &[u8], _first: First) -> FirstMatch {
+        FirstMatch::Unknown { from: 0 }
     }
 
     /// The number of bytes from which on [`find_first`](Self::find_first) takes less time than a
     /// walk from byte to byte by a transition table. `None` if the engine has no `find_first`.
     fn find_first_min_len(&self) -> Option<usize> {
         None
+    }
+
+    /// The number of bytes up to which [`find_first`](Self::find_first), match by match, takes less
+    /// time than a scan if matches are rare.
+    fn find_first_max_len(&self) -> usize {
+        usize::MAX
     }
 
     /// Appends the next non-overlapping matches of a haystack: the match of [`find_first`], then

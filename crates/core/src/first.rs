@@ -1,4 +1,4 @@
-//! [`First`]: which match counts as the first one.
+//! [`First`]: which match counts as the first one. [`FirstMatch`]: the result of a search for it.
 
 use crate::{Match, Semantics};
 use std::cmp::Reverse;
@@ -14,6 +14,20 @@ pub enum First {
     LeftmostFirst,
     /// The match that starts first; of those, the longest.
     LeftmostLongest,
+}
+
+/// The result of [`Matcher::find_first`](crate::Matcher::find_first).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstMatch {
+    /// The first match.
+    Found(Match),
+    /// There is no match.
+    NotFound,
+    /// The engine gave up. No match that may be the first one begins before `from`.
+    Unknown {
+        /// A position in the haystack.
+        from: usize,
+    },
 }
 
 impl First {

@@ -8,6 +8,7 @@
 mod channel;
 pub mod costs;
 pub mod engine;
+mod first_match;
 pub mod parallel;
 pub mod simd;
 #[cfg(test)]

@@ -4,9 +4,9 @@
 #[path = "support/random_case.rs"]
 mod random_case;
 
-use fyke::{Device, Match, Matcher, registry};
-use fyke_core::{First, Info};
-use fyke_testkit::Case;
+use fyke::{Device, Match, Matcher, PatternId, PatternSet, Searcher, registry};
+use fyke_core::{First, FirstMatch, Info};
+use fyke_testkit::{Case, Entry};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const LENGTHS: [usize; 36] = [
 ];
 
 /// The forms of the engines on the CPU that this CPU can run for a set.
-fn matchers(case: &Case) -> Vec<Arc<dyn Matcher>> {
+fn matchers(set: &PatternSet) -> Vec<Arc<dyn Matcher>> {
     let on_cpu = registry::engines().into_iter().filter(|e| e.info().device == Device::Cpu);
     let specs = on_cpu.flat_map(|engine| {
         let Info { name, variants, .. } = *engine.info();
@@ -31,7 +31,7 @@ fn matchers(case: &Case) -> Vec<Arc<dyn Matcher>> {
         };
         variants.iter().map(named)
     });
-    specs.filter_map(|spec| registry::compile(&spec, &case.set, None).ok()).collect()
+    specs.filter_map(|spec| registry::compile(&spec, set, None).ok()).collect()
 }
 
 /// The first match within a span of the case's haystack, counted from the span's start.
@@ -44,6 +44,34 @@ fn expected(case: &Case, span: &Range<usize>, first: First) -> Option<Match> {
     inside.reduce(|best, new| if first.is_better(new, best) { new } else { best })
 }
 
+/// Whether a matcher answers for a span of the case's haystack, and what is wrong with the answer.
+fn check_span(
+    case: &Case,
+    matcher: &dyn Matcher,
+    span: Range<usize>,
+    first: First,
+) -> (bool, Option<String>) {
+    let found = matcher.find_first(&case.haystack[span.clone()], first);
+    let best = expected(case, &span, first);
+    let is_right = match found {
+        FirstMatch::Found(_) if first == First::Any => best.is_some(),
+        FirstMatch::Found(found) => best == Some(found),
+        FirstMatch::NotFound => best.is_none(),
+        FirstMatch::Unknown { from } => {
+            let best = match first {
+                First::Any => expected(case, &span, First::LeftmostFirst),
+                _ => best,
+            };
+            from <= span.len() && best.is_none_or(|best| best.start >= from)
+        }
+    };
+    let wrong = (!is_right).then(|| {
+        let name = format!("{}:{}", matcher.info().name, matcher.options());
+        format!("{name} {span:?} {first:?}: {found:?}, not {best:?}")
+    });
+    (!matches!(found, FirstMatch::Unknown { .. }), wrong)
+}
+
 /// The answers of a matcher for spans of the case's haystack: how many, and the wrong ones.
 fn check(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
     let (mut answers, mut wrong) = (0, Vec::new());
@@ -51,19 +79,9 @@ fn check(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
     for (from, len) in starts.zip(LENGTHS.into_iter().cycle()) {
         let span = from..case.haystack.len().min(from + len);
         for first in FIRSTS {
-            let Some(found) = matcher.find_first(&case.haystack[span.clone()], first) else {
-                continue;
-            };
-            answers += 1;
-            let best = expected(case, &span, first);
-            let is_right = match first {
-                First::Any => found.is_some() == best.is_some(),
-                _ => found == best,
-            };
-            if !is_right {
-                let name = format!("{}:{}", matcher.info().name, matcher.options());
-                wrong.push(format!("{name} {span:?} {first:?}: {found:?}, not {best:?}"));
-            }
+            let (answered, bad) = check_span(case, matcher, span.clone(), first);
+            answers += usize::from(answered);
+            wrong.extend(bad);
         }
     }
     (answers, wrong)
@@ -108,7 +126,7 @@ fn several_matches_are_those_of_the_oracle() {
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
         let case = random_case::case(seed);
-        for matcher in matchers(&case) {
+        for matcher in matchers(&case.set) {
             let (some, bad) = check_several(&case, &*matcher);
             answers += some;
             wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
@@ -124,7 +142,7 @@ fn the_first_match_is_that_of_the_oracle() {
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
         let case = random_case::case(seed);
-        for matcher in matchers(&case) {
+        for matcher in matchers(&case.set) {
             let (some, bad) = check(&case, &*matcher);
             answers += some;
             wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
@@ -133,4 +151,88 @@ fn the_first_match_is_that_of_the_oracle() {
     let shown = wrong[..wrong.len().min(6)].join("\n");
     assert!(wrong.is_empty(), "{} of {answers} wrong\n{shown}", wrong.len());
     assert!(answers > 10_000, "only {answers} answers");
+}
+
+/// The engines may give up after some kilobytes. They must not skip a match.
+#[test]
+fn a_distant_match_is_not_skipped() {
+    let late_window = format!("{}zqxjk", "e".repeat(50));
+    let patterns = ["needle", &late_window, "four"];
+    let set = PatternSet::new(patterns).unwrap();
+    let matchers = matchers(&set);
+    let searcher = Searcher::builder().engine("qgram-filter").build(&set).unwrap();
+    let starts = [0, 100, 1000, 5000].into_iter().chain(16_300..16_420).chain([40_000]);
+    for (i, start) in starts.enumerate() {
+        let pattern = patterns[i % patterns.len()];
+        let mut haystack = vec![b'.'; 50_000];
+        haystack[start..start + pattern.len()].copy_from_slice(pattern.as_bytes());
+        let right = Match { pattern: PatternId((i % 3) as u32), start, end: start + pattern.len() };
+        for matcher in &matchers {
+            for first in FIRSTS {
+                let ok = match matcher.find_first(&haystack, first) {
+                    FirstMatch::Found(found) => found == right,
+                    FirstMatch::NotFound => false,
+                    FirstMatch::Unknown { from } => from <= start,
+                };
+                assert!(ok, "{}:{} {first:?} {start}", matcher.info().name, matcher.options());
+            }
+        }
+        assert!(searcher.is_match(&haystack));
+        assert_eq!(searcher.find(&haystack), Some(right));
+        assert_eq!(searcher.find_iter(&haystack).collect::<Vec<_>>(), [right]);
+        haystack[start] = b'.';
+        assert!(!searcher.is_match(&haystack) && searcher.find(&haystack).is_none());
+    }
+}
+
+/// The first match begins before another one, but its window comes later, and so many patterns
+/// share the other one's window that engines give up.
+#[test]
+fn a_match_with_a_late_window_is_not_lost() {
+    let few = ["tha", "the", "tho"].map(|end| format!("zqxjkvqz{end}"));
+    let letters = b"abcdefghijklmnopqrstuvwxyz".map(char::from);
+    let many = letters.iter().flat_map(|a| letters.map(|b| format!("zqxjkvqz{a}{b}s")));
+    let many = few.iter().cloned().chain(many).collect::<Vec<_>>();
+    let late = format!("eeezqxjkvqzthee{}jqxzvkwqp", "e".repeat(80));
+    let mut answers = 0;
+    for patterns in [&few[..], &many[..]] {
+        let all = patterns.iter().cloned().chain([late.clone()]).enumerate();
+        let entry =
+            |(id, p): (usize, String)| Entry { id: id as u32, bytes: p.into(), nocase: false };
+        for before in 0..70 {
+            let haystack = format!("{}{late}{}", "-".repeat(before), "-".repeat(before % 7));
+            let case = Case::new(all.clone().map(entry).collect(), haystack.into()).unwrap();
+            for matcher in matchers(&case.set) {
+                for first in FIRSTS {
+                    let (answered, wrong) =
+                        check_span(&case, &*matcher, 0..case.haystack.len(), first);
+                    answers += usize::from(answered);
+                    assert_eq!(wrong, None);
+                }
+            }
+        }
+    }
+    assert!(answers > 500, "only {answers} answers");
+}
+
+/// Where engines give up after some kilobytes, one of several matches may have been found.
+#[test]
+fn overlapping_distant_matches_are_not_lost() {
+    let patterns = ["xxneedlexxzqxjkvq", "needle", "zqxjkabcdefgh", "abcd"];
+    let entry =
+        |(id, p): (usize, &&str)| Entry { id: id as u32, bytes: (*p).into(), nocase: false };
+    let entries: Vec<_> = patterns.iter().enumerate().map(entry).collect();
+    for start in 16_350..16_400 {
+        for text in [patterns[0], patterns[2]] {
+            let mut haystack = vec![b'.'; 16_600];
+            haystack[start..start + text.len()].copy_from_slice(text.as_bytes());
+            let case = Case::new(entries.clone(), haystack).unwrap();
+            for matcher in matchers(&case.set) {
+                for first in FIRSTS {
+                    let all = 0..case.haystack.len();
+                    assert_eq!(check_span(&case, &*matcher, all, first).1, None);
+                }
+            }
+        }
+    }
 }

@@ -24,8 +24,8 @@ use super::runs::{RunRecords, Runs};
 use super::stored::{SwitchPlan, without_tables};
 use fyke_core::stored::StoredPart;
 use fyke_core::{
-    Batch, Block, First, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet, Role,
-    Scratch, Sink,
+    Batch, Block, First, FirstMatch, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet,
+    Role, Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -371,12 +371,16 @@ impl Matcher for Switch {
         self.filter.first_candidate(haystack)
     }
 
-    fn find_first(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {
+    fn find_first(&self, haystack: &[u8], first: First) -> FirstMatch {
         self.filter.find_first(haystack, first)
     }
 
     fn find_first_min_len(&self) -> Option<usize> {
         self.filter.find_first_min_len()
+    }
+
+    fn find_first_max_len(&self) -> usize {
+        self.filter.find_first_max_len()
     }
 
     fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {

@@ -3,7 +3,9 @@
 
 use super::pool::Lease;
 use super::{FindIter, Input, MatchKind, Searcher};
-use fyke_core::{Batch, Block, Cursor, Exists, First, Match, Matcher, Record, Sink, StreamMatch};
+use fyke_core::{
+    Batch, Block, Cursor, Exists, First, FirstMatch, Match, Matcher, Record, Sink, StreamMatch,
+};
 use std::ops::ControlFlow;
 
 /// The best match so far.
@@ -33,10 +35,21 @@ impl Searcher {
     #[inline]
     pub(super) fn scan_for_any(&self, haystack: &[u8]) -> bool {
         let matcher = &**self.matcher();
-        if let Some(found) = matcher.find_first(haystack, First::Any) {
-            self.note_distance(found.map_or(haystack.len(), |m| m.end));
-            return found.is_some();
-        }
+        let (end, found) = match matcher.find_first(haystack, First::Any) {
+            FirstMatch::Found(m) => (m.end, true),
+            FirstMatch::NotFound => (haystack.len(), false),
+            FirstMatch::Unknown { from } => match self.scan_for_end(&haystack[from..]) {
+                Some(end) => (from + end, true),
+                None => (haystack.len(), false),
+            },
+        };
+        self.note_distance(end);
+        found
+    }
+
+    /// The end of any match.
+    fn scan_for_end(&self, haystack: &[u8]) -> Option<usize> {
+        let matcher = &**self.matcher();
         let (mut cursor, mut state) = (Cursor::default(), None);
         let mut exists = Exists::default();
         while !exists.found
@@ -44,17 +57,26 @@ impl Searcher {
         {
             scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut exists);
         }
-        self.note_distance(exists.end.map_or(haystack.len(), |end| end as usize));
-        exists.found
+        exists.end.map(|end| end as usize)
     }
 
     #[inline]
     fn scan_for_first(&self, haystack: &[u8], kind: MatchKind) -> Option<Match> {
-        let (matcher, first) = (&**self.matcher(), First::of(kind.semantics()));
-        if let Some(found) = matcher.find_first(haystack, first) {
-            self.note_distance(found.map_or(haystack.len(), |m| m.end));
-            return found;
-        }
+        let first = First::of(kind.semantics());
+        let found = match self.matcher().find_first(haystack, first) {
+            FirstMatch::Found(m) => Some(m),
+            FirstMatch::NotFound => None,
+            FirstMatch::Unknown { from } => {
+                let moved = |m: Match| Match { start: m.start + from, end: m.end + from, ..m };
+                self.scan_for_best(&haystack[from..], first).map(moved)
+            }
+        };
+        self.note_distance(found.map_or(haystack.len(), |m| m.end));
+        found
+    }
+
+    fn scan_for_best(&self, haystack: &[u8], first: First) -> Option<Match> {
+        let matcher = &**self.matcher();
         let (mut cursor, mut state) = (Cursor::default(), None);
         let mut best = Best { first, match_so_far: None };
         while let Some(piece) = cursor.next(matcher, haystack) {
@@ -63,9 +85,7 @@ impl Searcher {
                 break;
             }
         }
-        let found = best.match_so_far.map(Match::in_memory);
-        self.note_distance(found.map_or(haystack.len(), |m| m.end));
-        found
+        best.match_so_far.map(Match::in_memory)
     }
 }
 

@@ -42,8 +42,8 @@
 //! pattern covers up to three bytes after the gram, too; the length class in its entry says how
 //! many. An entry that matches leads to a record: length, offset and up to 32 bytes of the
 //! pattern, verified by one masked comparison. Only longer patterns are looked up in the set. No
-//! step branches on whether a candidate matches: lists are written past their end, and the end
-//! advances by the number of hits.
+//! step of a scan branches on whether a candidate matches: lists are written past their end, and the
+//! end advances by the number of hits.
 //!
 //! If some pattern ignores case, bytes are folded for the filter and the buckets: bit 5 is set in
 //! each byte that has bit 6. This keeps zeros apart from spaces, and digits from control
@@ -53,17 +53,22 @@
 //! Most short haystacks have no candidate. So a haystack of up to a kilobyte is first searched for
 //! one, without the lists of a tile: setting these up takes longer than the search (`size`).
 //!
+//! `first.rs` finds the first match, or the next few, in the same way: it searches chunk by chunk
+//! and confirms the candidates of a chunk at once. After some kilobytes it leaves the rest to a scan.
+//!
 //! # Bounds
 //! More than eight patterns with the same window, and keys that do not fit in their bucket, become
 //! a run of records. Each candidate that leads there walks the whole run, so no bound on the work
 //! per byte holds for all sets. [`Scratch::spend`] counts the work, and the planner can switch to
-//! an automaton.
+//! an automaton. A search for the first match stops after as many comparisons as `first_match.rs`
+//! allows, in each call anew.
 //!
 //! Sources: Bloom 1970; Wu and Manber 1994 (windows inside the pattern); literal search of grep
 //! (the rarest window).
 
 mod buckets;
 mod build;
+mod first;
 mod forecast;
 mod hash;
 mod scan;
@@ -81,8 +86,8 @@ use forecast::Form;
 use fyke_automata::model::PairModel;
 use fyke_core::stored::{LoadedPart, StoredPart, UnsoundTables};
 use fyke_core::{
-    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
-    Refusal, Scratch, Sink, check_memory,
+    Block, Device, Draft, Engine, Family, First, FirstMatch, Footprint, Growth, Info, Match,
+    Matcher, Options, PatternSet, Refusal, Scratch, Sink, check_memory,
 };
 use shape::WindowShape;
 use std::ops::ControlFlow;
@@ -201,6 +206,22 @@ impl Matcher for QgramFilterMatcher {
 
     fn first_candidate(&self, haystack: &[u8]) -> usize {
         self.find_candidate(haystack)
+    }
+
+    fn find_first(&self, haystack: &[u8], first: First) -> FirstMatch {
+        self.find_directly(haystack, first)
+    }
+
+    fn find_first_min_len(&self) -> Option<usize> {
+        self.find_directly_min_len()
+    }
+
+    fn find_first_max_len(&self) -> usize {
+        first::MAX_LEN
+    }
+
+    fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {
+        self.find_in_turn(haystack, first, found)
     }
 
     fn stats(&self) -> Vec<(String, u64)> {

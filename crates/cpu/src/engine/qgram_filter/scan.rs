@@ -2,7 +2,8 @@
 
 use super::buckets::INLINE;
 use super::build::FilterTables;
-use super::{QgramFilterMatcher, stage1, stage2};
+use super::stage1::{self, ChunkHits};
+use super::{QgramFilterMatcher, stage2};
 use fyke_core::scratch::BATCH_RECORDS;
 use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
@@ -271,7 +272,10 @@ impl QgramFilterMatcher {
         if !is_searched(haystack.len(), self.set.len()) {
             return 0;
         }
-        stage1::first(self.dispatch, self.gathers, &self.tables, haystack).unwrap_or(0)
+        let (dispatch, gathers, all) = (self.dispatch, self.gathers, 0..haystack.len());
+        let mut hits = ChunkHits::none(0);
+        stage1::find_chunk(dispatch, gathers, &self.tables, haystack, all, &mut hits);
+        haystack.len().min(hits.first())
     }
 
     pub(super) fn scan_tiles(

@@ -20,6 +20,7 @@ use crate::simd::{Dispatch, prefetch};
 #[path = "stage2_vector.rs"]
 mod vector;
 
+pub(super) use vector::ConfirmChunk;
 use vector::{Compare, LookUp};
 
 /// Candidates that are looked up together. The list of hits always has room for all their entries.

@@ -5,6 +5,9 @@ use super::super::buckets::{
 };
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::scan::{HITS, Hits, MatchOutput, TileView};
+use super::super::shape::BEFORE;
+use super::super::stage1::ChunkHits;
+use super::super::stage1::chunks::BY_ITSELF;
 use super::{Place, buckets_of, is_match, is_rest_match, word};
 use crate::simd::vector::{Vector, Work};
 use crate::simd::{Dispatch, prefetch};
@@ -51,14 +54,8 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
         for (&at, &hash) in positions.iter().zip(hashes) {
             let bucket = buckets.bucket(hash);
             let entries = v.load32(&bucket.0);
-            let expected = if SHORT {
-                let text = shape.folded(word::<EDGE>(tile, at));
-                v.lower_halves(fingerprints(v, v.and(v.splat64(text), masks)))
-            } else {
-                v.seven_copies(hash as u32)
-            };
-            let differ = v.xor(entries, v.choose(expected, entries));
-            let equal = v.clear_mask32::<ENTRIES>(differ, v.splat32(FINGERPRINT));
+            let text = if SHORT { shape.folded(word::<EDGE>(tile, at)) } else { 0 };
+            let equal = equal_entries::<V, SHORT>(v, entries, hash, text, masks);
             debug_assert!(len <= HITS);
             let to = unit_list.wrapping_add(len);
             // SAFETY: `look_up` asserts room for SLOTS hits of each of CHUNK candidates, and a
@@ -76,6 +73,25 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
         }
         hits.len = len;
     }
+}
+
+/// A mask of the entries that may lead to a match around a window. `text`: the eight bytes from a
+/// short window's start on, folded.
+#[inline(always)]
+fn equal_entries<V: Vector, const SHORT: bool>(
+    v: V,
+    entries: V::Bytes,
+    hash: u64,
+    text: u64,
+    masks: V::Bytes,
+) -> u16 {
+    let expected = if SHORT {
+        v.lower_halves(fingerprints(v, v.and(v.splat64(text), masks)))
+    } else {
+        v.seven_copies(hash as u32)
+    };
+    let differ = v.xor(entries, v.choose(expected, entries));
+    v.clear_mask32::<ENTRIES>(differ, v.splat32(FINGERPRINT))
 }
 
 /// The fingerprints of eight texts, in the lower halves.
@@ -243,5 +259,130 @@ impl<'a> RecordContext<'a> {
             ok = is_rest_match(tile, header, start);
         }
         (end, ok)
+    }
+}
+
+/// Confirms the candidates of a chunk, without the lists of a tile. Calls `found` with the end of
+/// each match in the block and with its pattern.
+pub(in super::super) struct ConfirmChunk<'a, F> {
+    /// It begins where the chunk does.
+    pub(in super::super) tile: TileView<'a>,
+    pub(in super::super) hits: &'a ChunkHits,
+    /// It stops after more than so many lookups and comparisons.
+    pub(in super::super) most: usize,
+    pub(in super::super) found: F,
+}
+
+impl<F: FnMut(usize, u32)> ConfirmChunk<'_, F> {
+    /// Returns the number of buckets looked up and of records compared: 0 if the instruction set
+    /// has no vectors.
+    #[inline(always)]
+    pub(in super::super) fn run(self, dispatch: Dispatch) -> usize {
+        let work = match self.tile.tables.shape.fold != 0 {
+            true => dispatch.run(ConfirmEach::<true, F>(self)).ok(),
+            false => dispatch.run(ConfirmEach::<false, F>(self)).ok(),
+        };
+        work.unwrap_or(0)
+    }
+}
+
+struct ConfirmEach<'a, const FOLD: bool, F>(ConfirmChunk<'a, F>);
+
+impl<const FOLD: bool, F: FnMut(usize, u32)> Work for ConfirmEach<'_, FOLD, F> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> usize {
+        let ConfirmChunk { tile, hits: &ChunkHits { passed, places, .. }, most, mut found } =
+            self.0;
+        let around = RecordContext::new(&tile);
+        let (mut hits, mut work) = (FewHits::default(), 0);
+        for (way, passed) in passed.into_iter().enumerate() {
+            let is_short = tile.tables.shape.short > 0 && way != BY_ITSELF;
+            let step = way % BY_ITSELF;
+            let mut passed = passed;
+            while passed != 0 && work <= most {
+                let place = usize::from(places[passed.trailing_zeros() as usize]);
+                let at = (place + BEFORE - step) as u16;
+                match is_short {
+                    true => hits.look_up::<V, true>(v, tile, at),
+                    false => hits.look_up::<V, false>(v, tile, at),
+                }
+                work += 1;
+                if hits.len >= FEW {
+                    work = hits.compare::<V, FOLD>(v, around, (work, most), &mut found);
+                }
+                passed &= passed - 1;
+            }
+        }
+        hits.compare::<V, FOLD>(v, around, (work, most), &mut found)
+    }
+}
+
+/// Hits of a few candidates: as [`Hits`], but in arrays on the stack.
+#[derive(Default)]
+struct FewHits {
+    unit: [u32; FEW + 16],
+    at: [u32; FEW + 16],
+    len: usize,
+}
+
+/// Hits are compared once there are this many. A guess: `calls` would show it.
+const FEW: usize = 8;
+
+impl FewHits {
+    /// Appends the entries that match a candidate. No branch depends on whether there are any, so
+    /// the cache misses of several buckets overlap.
+    #[inline(always)]
+    fn look_up<V: Vector, const SHORT: bool>(&mut self, v: V, tile: TileView<'_>, at: u16) {
+        let (shape, masks) = (tile.tables.shape, v.load64(&tile.tables.masks));
+        let word = word::<true>(tile, at);
+        let hash = shape.hash(word, !SHORT);
+        let entries = v.load32(&buckets_of(tile.tables, SHORT).bucket(hash).0);
+        let text = if SHORT { shape.folded(word) } else { 0 };
+        let equal = equal_entries::<V, SHORT>(v, entries, hash, text, masks);
+        let (units, places) = (&mut self.unit[self.len..], &mut self.at[self.len..]);
+        assert!(units.len() >= 16 && places.len() >= 16);
+        // SAFETY: 16 elements from `units` on can be written, as asserted.
+        let count =
+            unsafe { v.append_fields::<PLACE_SHIFT, PLACE>(entries, equal, units.as_mut_ptr()) };
+        // SAFETY: 16 elements from `places` on can be written, as asserted; `count` is the number
+        // of bits in a mask of 16.
+        unsafe { v.fill32(u32::from(at), count, places.as_mut_ptr()) };
+        self.len += count;
+    }
+
+    /// Calls `found` for each hit whose pattern matches, and empties the list. Adds the number of
+    /// records compared to `work`, and stops when that is more than `most`.
+    #[inline(always)]
+    fn compare<V: Vector, const FOLD: bool>(
+        &mut self,
+        v: V,
+        around: RecordContext<'_>,
+        (mut work, most): (usize, usize),
+        found: &mut impl FnMut(usize, u32),
+    ) -> usize {
+        let (len, page) = (std::mem::take(&mut self.len), around.tile.page());
+        for (&unit, &at) in self.unit[..len].iter().zip(&self.at) {
+            let (mut unit, mut header) = (unit, around.header(unit));
+            let in_run = header.is_run();
+            if in_run {
+                unit = header.pattern();
+                header = around.header(unit);
+            }
+            loop {
+                let (end, ok) = around.compare::<V, FOLD, true>(v, unit, header, at);
+                work += 1;
+                if ok {
+                    found(page + end as usize, header.pattern());
+                }
+                if !in_run || header.is_last() || work > most {
+                    break;
+                }
+                unit += header.units();
+                header = around.header(unit);
+            }
+        }
+        work
     }
 }

@@ -71,8 +71,8 @@ use crate::simd::gather::Gathers;
 use confirm::Confirm;
 use finder::FindNextFn;
 use fyke_core::{
-    Block, Device, Draft, Engine, Family, First, Footprint, Growth, Info, Match, Matcher, Options,
-    PatternSet, Refusal, Scratch, Sink, check_memory,
+    Block, Device, Draft, Engine, Family, First, FirstMatch, Footprint, Growth, Info, Match,
+    Matcher, Options, PatternSet, Refusal, Scratch, Sink, check_memory,
 };
 pub use one_pattern::OnePattern;
 use pairs::Positions;
@@ -189,7 +189,7 @@ impl Matcher for TeddyMatcher {
         self.find_candidate(haystack)
     }
 
-    fn find_first(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {
+    fn find_first(&self, haystack: &[u8], first: First) -> FirstMatch {
         self.find_directly(haystack, first)
     }
 

@@ -285,9 +285,13 @@ fn pair_tables_find_the_first_match() {
             for first in [First::Standard, First::LeftmostFirst, First::LeftmostLongest] {
                 let better = |best, new| if first.is_better(new, best) { new } else { best };
                 let expected = all.clone().reduce(better);
-                let first = matcher.find_first(&haystack, first);
-                assert!(first.is_none_or(|first| first == expected), "{haystack:?}");
-                found += usize::from(first.flatten().is_some());
+                let right = match matcher.find_first(&haystack, first) {
+                    FirstMatch::Found(m) => expected == Some(m),
+                    FirstMatch::NotFound => expected.is_none(),
+                    FirstMatch::Unknown { .. } => continue,
+                };
+                assert!(right, "{haystack:?}");
+                found += usize::from(expected.is_some());
             }
         }
     }

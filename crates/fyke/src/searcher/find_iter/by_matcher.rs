@@ -2,7 +2,7 @@
 
 use super::super::pool::{self, Lease};
 use super::super::{Input, Searcher};
-use fyke_core::{Batch, Block, Cursor, First, Match, Semantics, Sink};
+use fyke_core::{Batch, Block, Cursor, First, FirstMatch, Match, Semantics, Sink};
 use std::ops::ControlFlow;
 
 impl Searcher {
@@ -24,7 +24,7 @@ impl Searcher {
 }
 
 /// If the last match was at least this many bytes away, the matcher is asked for the next match
-/// only. Before the first match, the average of the last calls decides. Asking for several costs
+/// only, or scans if that is faster in what is left. Before the first match, the average of the last calls decides. Asking for several costs
 /// less per match, but is wasted if the caller stops early (`calls`).
 const DIRECT_FROM: usize = 256;
 
@@ -135,25 +135,28 @@ impl<'a> ByMatcher<'a> {
         if self.direct == Direct::Several {
             return self.find_several();
         }
-        let first = First::of(self.semantics);
-        match self.searcher.matcher().find_first(self.haystack, first) {
-            Some(Some(m)) => {
-                self.direct = match m.end {
-                    DIRECT_FROM.. => Direct::One,
-                    end if self.haystack.len() - end <= SEVERAL_TO => Direct::Several,
+        let (matcher, first) = (self.searcher.matcher(), First::of(self.semantics));
+        match matcher.find_first(self.haystack, first) {
+            FirstMatch::Found(m) => {
+                self.direct = match self.haystack.len() - m.end {
+                    rest if m.end >= DIRECT_FROM && rest <= matcher.find_first_max_len() => {
+                        Direct::One
+                    }
+                    ..=SEVERAL_TO => Direct::Several,
                     _ => Direct::No,
                 };
                 let at = self.offset;
                 self.cut_off(m.end, 1);
                 Some(Some(Match { start: m.start + at, end: m.end + at, ..m }))
             }
-            Some(None) => {
+            FirstMatch::NotFound => {
                 self.note_distance();
                 self.ended = true;
                 Some(None)
             }
-            None => {
+            FirstMatch::Unknown { from } => {
                 self.direct = Direct::No;
+                self.cut_off(from, 0);
                 None
             }
         }

@@ -12,7 +12,7 @@ use crate::MatchKind;
 pub(super) use bulk::BulkIter;
 use bulk::LEAST_BULK;
 use fyke_automata::find_table::{FindTable, MatchWalk, Undecided};
-use fyke_core::{First, Match, Matcher, Options};
+use fyke_core::{First, FirstMatch, Match, Matcher, Options};
 use one::OnePattern;
 use table::{MOST_DIRECT, ShortTable};
 
@@ -49,8 +49,11 @@ impl FindFirst {
         if rest.len() < self.min_len {
             return Ok(None);
         }
-        let found = matcher.find_first(rest, self.first).ok_or(Undecided)?;
-        Ok(found.map(|m| Match { start: m.start + at, end: m.end + at, ..m }))
+        match matcher.find_first(rest, self.first) {
+            FirstMatch::Found(m) => Ok(Some(Match { start: m.start + at, end: m.end + at, ..m })),
+            FirstMatch::NotFound => Ok(None),
+            FirstMatch::Unknown { .. } => Err(Undecided),
+        }
     }
 }
 

@@ -86,6 +86,22 @@ thread_local! {
     static GAPS: [Cell<u16>; SLOTS] = const { [const { Cell::new(0) }; SLOTS] };
 }
 
+/// The average distances between matches below which the table is the faster way to all of them,
+/// and to the first one. `direct_from`: see [`ShortTable::new`].
+fn gap_limits(patterns: usize, direct_from: Option<usize>) -> (u16, u16) {
+    match direct_from {
+        _ if patterns <= FEW => (0, 0),
+        Some(from) => {
+            let least = if patterns <= FEW_OF_DIRECT { GAP_OF_DIRECT } else { GAP_OF_MANY };
+            // A walk to a match takes as long as one over a haystack that ends there.
+            let gap = least.max(from.min(MOST_GAP) as u16);
+            (gap, gap)
+        }
+        None if patterns >= MANY => (GAP, GAP_OF_FIRST),
+        None => (GAP, GAP),
+    }
+}
+
 /// The table of a searcher, and when to compile it.
 pub(in crate::searcher) struct ShortTable {
     set: PatternSet,
@@ -121,21 +137,14 @@ impl ShortTable {
         }
         let memory = FindTable::memory_for(set);
         let limit = memory_limit.map_or(MOST_MEMORY, |limit| MOST_MEMORY.min(limit / SHARE));
-        let few = set.len() <= FEW;
-        let many = set.len() >= MANY;
-        let (gap_limit, gap_limit_of_first) = match direct_from {
-            _ if few => (0, 0),
-            Some(_) if set.len() <= FEW_OF_DIRECT => (GAP_OF_DIRECT, GAP_OF_DIRECT),
-            Some(_) => (GAP_OF_MANY, GAP_OF_MANY),
-            None => (GAP, if many { GAP_OF_FIRST } else { GAP }),
-        };
+        let (gap_limit, gap_limit_of_first) = gap_limits(set.len(), direct_from);
         (memory <= limit).then(|| ShortTable {
             limit,
             set: set.clone(),
             kind,
             always: match direct_from {
                 Some(from) => from.saturating_sub(1),
-                None if many => ALWAYS_FOR_MANY,
+                None if set.len() >= MANY => ALWAYS_FOR_MANY,
                 None => ALWAYS,
             },
             // A matcher that is slower than the table on `ALWAYS` bytes leaves dense matches to it.

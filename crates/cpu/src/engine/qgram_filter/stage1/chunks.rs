@@ -72,8 +72,8 @@ const CHUNKS: usize = TILE / 64 + 2;
 
 /// The ways in which a position may pass: as the first or the second window of a gram, or as a
 /// long window by itself.
-pub(super) const WAYS: usize = JOINED_STRIDE + 1;
-pub(super) const BY_ITSELF: usize = JOINED_STRIDE;
+pub(in super::super) const WAYS: usize = JOINED_STRIDE + 1;
+pub(in super::super) const BY_ITSELF: usize = JOINED_STRIDE;
 
 /// Whether windows of a kind may pass in a way.
 pub(super) const fn is_tested(stride: usize, kind: u8, way: usize) -> bool {

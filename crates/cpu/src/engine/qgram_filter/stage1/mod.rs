@@ -13,9 +13,10 @@ use crate::simd::gather::Gathers;
 use std::ops::Range;
 
 pub(super) mod chunks;
+mod find_chunk;
 mod vector;
 
-pub(super) use vector::first;
+pub(super) use find_chunk::{ChunkHits, find_chunk};
 
 /// Appends every `stride`-th position of `tile` where a window may begin to the lists.
 pub(super) fn fill(

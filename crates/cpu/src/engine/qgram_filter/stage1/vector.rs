@@ -3,10 +3,10 @@
 use super::super::build::FilterTables;
 use super::super::hash;
 use super::super::scan::{PositionList, TileBuffers};
-use super::super::shape::{BEFORE, MAX_STRIDE, SHORT, SHORTEST, WindowShape};
+use super::super::shape::{SHORT, SHORTEST, WindowShape};
 use super::chunks::{
-    BEYOND, BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short,
-    is_tested, prefetch, starts,
+    BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short, is_tested,
+    prefetch, starts,
 };
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
@@ -43,7 +43,7 @@ fn fill_chunks<const LOADS: bool>(
 
 /// A vector loop that has a form for each shape of tables. Declare `run` `#[inline(always)]`, as
 /// for [`Work`].
-trait FormLoop {
+pub(super) trait FormLoop {
     type Output;
 
     fn run<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
@@ -67,7 +67,7 @@ impl<L: FormLoop, const STRIDE: usize, const KIND: u8, const FOLD: bool, const L
 }
 
 /// Runs the form of a loop for a shape, and returns its output. `None` without vector instructions.
-fn in_form<const LOADS: bool, L: FormLoop>(
+pub(super) fn in_form<const LOADS: bool, L: FormLoop>(
     dispatch: Dispatch,
     shape: &WindowShape,
     work: L,
@@ -98,66 +98,6 @@ fn in_form<const LOADS: bool, L: FormLoop>(
         (2, _) => form!(2, MORE),
         _ => form!(4, LONG),
     }
-}
-
-/// The first of every `stride`-th position of a haystack where a window may begin, or the length of
-/// the haystack. `None` without vector instructions.
-pub(in super::super) fn first(
-    dispatch: Dispatch,
-    gathers: Gathers,
-    tables: &FilterTables,
-    haystack: &[u8],
-) -> Option<usize> {
-    let first = First { tables, haystack };
-    match gathers {
-        Gathers::Vector => in_form::<false, _>(dispatch, &tables.shape, first),
-        Gathers::Scalar => in_form::<true, _>(dispatch, &tables.shape, first),
-    }
-}
-
-/// The search for the first position where a window may begin.
-struct First<'a> {
-    tables: &'a FilterTables,
-    haystack: &'a [u8],
-}
-
-impl FormLoop for First<'_> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
-        self,
-        v: V,
-    ) -> usize {
-        let First { tables, haystack } = self;
-        let filter = Filter::new(v, tables);
-        // Any positions that are `STRIDE` apart will do. Some shapes read the byte before each.
-        let start = if tables.shape.looks_back() { BEFORE } else { 0 };
-        let whole = haystack.len().saturating_sub(start + BEYOND) / (64 * STRIDE) * 64 * STRIDE;
-        let last = start + whole;
-        for chunk in (start..last).step_by(64 * STRIDE) {
-            let passed =
-                filter.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Inside(haystack), chunk, last);
-            if passed != 0 {
-                return chunk + lowest::<V, STRIDE>(passed);
-            }
-        }
-        filter
-            .first_in_end::<STRIDE, KIND, FOLD, LOADS>(v, &haystack[whole..], start)
-            .map_or(haystack.len(), |at| haystack.len().min(whole + at))
-    }
-}
-
-/// The lowest position of a chunk among those of a mask.
-#[inline(always)]
-fn lowest<V: Vector, const STRIDE: usize>(mut mask: u64) -> usize {
-    let places = const { &places::<V, STRIDE>() };
-    let mut lowest = u8::MAX;
-    while mask != 0 {
-        lowest = lowest.min(places[mask.trailing_zeros() as usize]);
-        mask &= mask - 1;
-    }
-    usize::from(lowest)
 }
 
 /// The loop over chunks, at least one. `chunks` is a reference, because a copy would wait for the
@@ -263,7 +203,7 @@ impl Step<'_> {
 
 /// Byte offsets of filter words to look up, computed ahead: in registers for gathers, in memory for
 /// scalar loads.
-struct Indices<V: Vector, const LOADS: bool> {
+pub(super) struct Indices<V: Vector, const LOADS: bool> {
     in_registers: [V::Bytes; 4],
     in_memory: [[u32; 16]; 4],
 }
@@ -273,12 +213,12 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
     const AHEAD: usize = if LOADS { 4 } else { V::AHEAD };
 
     #[inline(always)]
-    fn new(any: V::Bytes) -> Self {
+    pub(super) fn new(any: V::Bytes) -> Self {
         Indices { in_registers: [any; 4], in_memory: [[0; 16]; 4] }
     }
 
     #[inline(always)]
-    fn put(&mut self, v: V, i: usize, index: V::Bytes) {
+    pub(super) fn put(&mut self, v: V, i: usize, index: V::Bytes) {
         if LOADS {
             self.in_memory[i % 4] = v.words(index);
         } else {
@@ -288,7 +228,7 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
 
     /// The filter words at the offsets of a [`Filter::index`].
     #[inline(always)]
-    fn look_up(&self, v: V, i: usize, filter: &[u32]) -> V::Bytes {
+    pub(super) fn look_up(&self, v: V, i: usize, filter: &[u32]) -> V::Bytes {
         let (index, stored) = (self.in_registers[i % Self::AHEAD], &self.in_memory[i % 4]);
         debug_assert!(stored.iter().all(|&at| at as usize / 4 < filter.len()));
         debug_assert!(v.words(index).iter().all(|&at| at as usize / 4 < filter.len()));
@@ -305,7 +245,7 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
 }
 
 /// Bytes that vectors of 64 are loaded from.
-trait Text: Copy {
+pub(super) trait Text: Copy {
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes;
 }
 
@@ -334,7 +274,7 @@ impl Text for InChunks<'_> {
 
 /// Bytes that all loads lie in.
 #[derive(Clone, Copy)]
-struct Inside<'a>(&'a [u8]);
+pub(super) struct Inside<'a>(pub(super) &'a [u8]);
 
 impl Text for Inside<'_> {
     #[inline(always)]
@@ -343,22 +283,11 @@ impl Text for Inside<'_> {
     }
 }
 
-/// Bytes with zeros after them, for instruction sets that load a part of a vector.
-#[derive(Clone, Copy)]
-struct Edge<'a>(&'a [u8]);
-
-impl Text for Edge<'_> {
-    #[inline(always)]
-    fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
-        v.load_some(self.0.get(at..).unwrap_or_default())
-    }
-}
-
 /// The constants of a scan, in registers.
-struct Filter<'a, V: Vector> {
-    words: &'a [u32],
+pub(super) struct Filter<'a, V: Vector> {
+    pub(super) words: &'a [u32],
     /// The byte offset of the filter's last word: the mask of word offsets.
-    wrap: V::Bytes,
+    pub(super) wrap: V::Bytes,
     fold: V::Bytes,
     /// From a position to the last four bytes of its windows, and of its gram.
     short_last: usize,
@@ -370,7 +299,7 @@ struct Filter<'a, V: Vector> {
 
 impl<'a, V: Vector> Filter<'a, V> {
     #[inline(always)]
-    fn new(v: V, tables: &'a FilterTables) -> Self {
+    pub(super) fn new(v: V, tables: &'a FilterTables) -> Self {
         Self {
             words: &tables.filter,
             wrap: v.splat32(4 * (tables.filter.len() - 1) as u32),
@@ -391,7 +320,7 @@ impl<'a, V: Vector> Filter<'a, V> {
 
     /// The byte offsets of sixteen filter words.
     #[inline(always)]
-    fn index<B: Text, const KIND: u8, const FOLD: bool>(
+    pub(super) fn index<B: Text, const KIND: u8, const FOLD: bool>(
         &self,
         v: V,
         bytes: B,
@@ -412,7 +341,7 @@ impl<'a, V: Vector> Filter<'a, V> {
 
     /// Tests at which of sixteen positions a window may begin.
     #[inline(always)]
-    fn test<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
+    pub(super) fn test<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
         &self,
         v: V,
         words: V::Bytes,
@@ -432,82 +361,6 @@ impl<'a, V: Vector> Filter<'a, V> {
                 let choice = self.load::<B, FOLD>(v, bytes, choice);
                 let hash = v.multiply_add(choice, v.splat32(hash::FACTORS_BITS));
                 *passed = v.clear32(words, v.shuffle(self.choose, hash));
-            }
-        }
-        passed
-    }
-}
-
-/// Bytes for the end of a haystack: less than a chunk, what its loads reach around it, and what two
-/// vectors reach that begin at its last position.
-const END: usize = BEFORE + 64 * MAX_STRIDE + BEYOND + 64 * 2 + BEYOND;
-
-impl<V: Vector> Filter<'_, V> {
-    /// The first position from `start` on where a window may begin, in the end of a haystack. Zeros
-    /// follow it.
-    #[inline(always)]
-    fn first_in_end<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
-        &self,
-        v: V,
-        bytes: &[u8],
-        start: usize,
-    ) -> Option<usize> {
-        let (mut padded, end) = ([0; END], bytes.len());
-        if !V::LOADS_SOME {
-            padded[..end].copy_from_slice(bytes);
-        }
-        for chunk in (start..end).step_by(64 * STRIDE) {
-            let passed = if V::LOADS_SOME {
-                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Edge(bytes), chunk, end)
-            } else {
-                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Inside(&padded), chunk, end)
-            };
-            if passed != 0 {
-                return Some(chunk + lowest::<V, STRIDE>(passed));
-            }
-        }
-        None
-    }
-
-    /// Tests the positions of a chunk, in any way. Leaves out vectors that begin at `end` or later.
-    #[inline(always)]
-    fn chunk<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
-        &self,
-        v: V,
-        bytes: B,
-        chunk: usize,
-        end: usize,
-    ) -> u64 {
-        let starts = const { starts::<STRIDE>() };
-        let mut passed = 0;
-        for pair in 0..2 {
-            let at = [chunk + starts[2 * pair], chunk + starts[2 * pair + 1]];
-            if at[0] < end {
-                let mask = self.pair::<B, STRIDE, KIND, FOLD, LOADS>(v, bytes, at);
-                passed |= u64::from(mask) << (32 * pair);
-            }
-        }
-        passed
-    }
-
-    /// Tests the positions of two vectors, in any way.
-    #[inline(always)]
-    fn pair<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
-        &self,
-        v: V,
-        bytes: B,
-        at: [usize; 2],
-    ) -> u32 {
-        let mut indices = Indices::<V, LOADS>::new(self.wrap);
-        indices.put(v, 0, self.index::<B, KIND, FOLD>(v, bytes, at[0]));
-        indices.put(v, 1, self.index::<B, KIND, FOLD>(v, bytes, at[1]));
-        let words = [indices.look_up(v, 0, self.words), indices.look_up(v, 1, self.words)];
-        let first = self.test::<B, STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]);
-        let second = self.test::<B, STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]);
-        let mut passed = 0;
-        for (way, (&first, &second)) in first.iter().zip(&second).enumerate() {
-            if is_tested(STRIDE, KIND, way) {
-                passed |= v.mask_of_two([first, second]);
             }
         }
         passed
@@ -548,7 +401,7 @@ fn append<V: Vector, const STRIDE: usize>(
 }
 
 /// For each bit of a mark, its position in the chunk.
-const fn places<V: Vector, const STRIDE: usize>() -> [u8; 64] {
+pub(super) const fn places<V: Vector, const STRIDE: usize>() -> [u8; 64] {
     let (starts, order) = (starts::<STRIDE>(), V::BIT_ORDER);
     let mut places = [0; 64];
     let mut bit = 0;
