@@ -4,9 +4,9 @@
 
 use fyke_core::{First, FirstMatch, Match, PatternSet};
 
-/// The work limit of a call: this many comparisons, and one more per `BYTES_A_COMPARISON` bytes of
-/// haystack. A hostile haystack exceeds it, and the caller uses its fallback. A guess: `hostile`
-/// and `calls` would show it.
+/// The work limit of a call: this many lookups and comparisons, and one more per
+/// `BYTES_A_COMPARISON` bytes of haystack, up to the limit of the search. A hostile haystack
+/// exceeds it, and the caller uses its fallback. A guess: `hostile` and `calls` would show it.
 const COMPARISONS: usize = 64;
 pub(crate) const BYTES_A_COMPARISON: usize = 16;
 
@@ -24,12 +24,13 @@ pub(crate) trait CandidateSearch {
     /// How far after the start of its match a candidate may be.
     fn max_distance(&self) -> usize;
 
-    /// Finds the next candidates, if there are any before `end`. Returns a position after them: all
-    /// candidates before it were found. After `None`, the search must end.
+    /// Finds the next candidates, if there are any before `end`, and perhaps some after it. Returns
+    /// a position after them: all candidates before it were found. After `None`, the search must
+    /// end.
     fn next_before(&mut self, end: usize) -> Option<usize>;
 
     /// Calls `found` with the end and the pattern of each match of the last candidates. `to` is the
-    /// position that was returned with them. Returns what it took, in comparisons. After more than
+    /// position that was returned with them. Returns its lookups and comparisons. After more than
     /// `most` it may stop.
     fn confirm(&self, to: usize, most: usize, found: impl FnMut(usize, u32)) -> usize;
 }

@@ -9,7 +9,7 @@ use fyke_core::table::Table;
 
 /// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark depends on
 /// it, since few patterns are so long.
-pub(super) const OFFSETS: usize = 190;
+const OFFSETS: usize = 190;
 
 /// A pattern avoids a bucket with more keys than this if it has another window. A guess:
 /// `words/99175` would show it.

@@ -1,9 +1,7 @@
 //! Finds the first match, or the next few, without the lists of a tile: see [`first_match`].
 
 use super::QgramFilterMatcher;
-use super::build::OFFSETS;
 use super::scan::TileView;
-use super::shape::{BEFORE, MAX_STRIDE};
 use super::stage1::chunks::WAYS;
 use super::stage1::{self, ChunkHits};
 use super::stage2::ConfirmChunk;
@@ -24,7 +22,8 @@ const MIN_LEN_WITHOUT_SHORT: usize = 40;
 /// of it; no benchmark shows it.
 pub(super) const MAX_LEN: usize = 16 << 10;
 
-/// A scan goes on after so many bytes without a match: it is faster there, as above.
+/// The maximum number of bytes that `find_first` searches without a match. From there on, a scan
+/// is faster: see [`MAX_LEN`].
 const LIMIT: usize = MAX_LEN;
 
 impl QgramFilterMatcher {
@@ -80,9 +79,9 @@ impl CandidateSearch for Search<'_> {
 
     #[inline(always)]
     fn max_distance(&self) -> usize {
-        // A window's offset is at most that of the last one that is tried. If it is joined to the
-        // one before, its candidate may be a byte after it.
-        self.matcher.set.overlap().min(OFFSETS + MAX_STRIDE) + BEFORE
+        // A record holds the offset of its window, plus `BEFORE`, in a byte. The candidate is at
+        // most `BEFORE` bytes after the window, inside the pattern.
+        self.matcher.set.overlap().min(usize::from(u8::MAX))
     }
 
     #[inline(always)]

@@ -42,8 +42,8 @@
 //! pattern covers up to three bytes after the gram, too; the length class in its entry says how
 //! many. An entry that matches leads to a record: length, offset and up to 32 bytes of the
 //! pattern, verified by one masked comparison. Only longer patterns are looked up in the set. No
-//! step of a scan branches on whether a candidate matches: lists are written past their end, and the
-//! end advances by the number of hits.
+//! step of a scan branches on whether a candidate matches: lists are written past their end, and
+//! the end advances by the number of hits.
 //!
 //! If some pattern ignores case, bytes are folded for the filter and the buckets: bit 5 is set in
 //! each byte that has bit 6. This keeps zeros apart from spaces, and digits from control
@@ -54,14 +54,15 @@
 //! one, without the lists of a tile: setting these up takes longer than the search (`size`).
 //!
 //! `first.rs` finds the first match, or the next few, in the same way: it searches chunk by chunk
-//! and confirms the candidates of a chunk at once. After some kilobytes it leaves the rest to a scan.
+//! and confirms the candidates of a chunk at once. The search for one match leaves the rest to a
+//! scan after some kilobytes.
 //!
 //! # Bounds
 //! More than eight patterns with the same window, and keys that do not fit in their bucket, become
 //! a run of records. Each candidate that leads there walks the whole run, so no bound on the work
 //! per byte holds for all sets. [`Scratch::spend`] counts the work, and the planner can switch to
-//! an automaton. A search for the first match stops after as many comparisons as `first_match.rs`
-//! allows, in each call anew.
+//! an automaton. A search for the first match stops after as many lookups and comparisons as
+//! `first_match.rs` allows, in each call anew.
 //!
 //! Sources: Bloom 1970; Wu and Manber 1994 (windows inside the pattern); literal search of grep
 //! (the rarest window).

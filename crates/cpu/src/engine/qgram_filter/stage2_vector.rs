@@ -268,7 +268,7 @@ pub(in super::super) struct ConfirmChunk<'a, F> {
     /// It begins where the chunk does.
     pub(in super::super) tile: TileView<'a>,
     pub(in super::super) hits: &'a ChunkHits,
-    /// It stops after more than so many lookups and comparisons.
+    /// It stops once lookups and comparisons exceed this.
     pub(in super::super) most: usize,
     pub(in super::super) found: F,
 }
@@ -353,7 +353,8 @@ impl FewHits {
     }
 
     /// Calls `found` for each hit whose pattern matches, and empties the list. Adds the number of
-    /// records compared to `work`, and stops when that is more than `most`.
+    /// records compared to `work`. Once that is more than `most`, it compares only the first record
+    /// of each run.
     #[inline(always)]
     fn compare<V: Vector, const FOLD: bool>(
         &mut self,

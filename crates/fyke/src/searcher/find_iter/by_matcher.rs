@@ -24,8 +24,9 @@ impl Searcher {
 }
 
 /// If the last match was at least this many bytes away, the matcher is asked for the next match
-/// only, or scans if that is faster in what is left. Before the first match, the average of the last calls decides. Asking for several costs
-/// less per match, but is wasted if the caller stops early (`calls`).
+/// only, or scans if that is faster in what is left. Before the first match, the average of the
+/// last calls decides. Asking for several costs less per match, but is wasted if the caller stops
+/// early (`calls`).
 const DIRECT_FROM: usize = 256;
 
 /// Where matches are denser, the matcher is asked for several at once if at most this many bytes
@@ -191,7 +192,7 @@ impl<'a> ByMatcher<'a> {
         }
     }
 
-    /// Cuts off the haystack up to `end`, the end of the last of `matches` matches.
+    /// Cuts off the haystack up to `end`, and counts `matches` matches before it.
     #[inline]
     fn cut_off(&mut self, end: usize, matches: usize) {
         self.haystack = &self.haystack[end..];

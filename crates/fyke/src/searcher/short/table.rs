@@ -46,7 +46,8 @@ const GAP: u16 = 49;
 /// long to start. Measured with 500 to 6,000 words of the King James Bible; `calls` has long words.
 const GAP_OF_FIRST: u16 = 200;
 
-/// Both limits, for a matcher that finds a match directly, without a scan (`calls`).
+/// The least value of both limits, for a matcher that finds a match directly, without a scan
+/// (`calls`).
 const GAP_OF_DIRECT: u16 = 20;
 
 /// The same for more than [`FEW_OF_DIRECT`] patterns, which have more candidates before the first

@@ -45,9 +45,10 @@ impl ChunkHits {
     }
 }
 
-/// Finds the next chunk with a position in `part` where a window may begin. The chunk may reach
-/// past the part. False without vector instructions. It writes to `hits`, because a copy of them
-/// would wait for the stores of their fields.
+/// Finds the next chunk with a position where a window may begin. It searches at least the
+/// positions in `part`: the chunk may reach past the part, or begin after it near the end of the
+/// haystack. False without vector instructions. It writes to `hits`, because a copy of them would
+/// wait for the stores of their fields.
 pub(in super::super) fn find_chunk(
     dispatch: Dispatch,
     gathers: Gathers,
