@@ -30,8 +30,8 @@ pub(crate) trait CandidateSearch {
     fn next_before(&mut self, end: usize) -> Option<usize>;
 
     /// Calls `found` with the end and the pattern of each match of the last candidates. `to` is the
-    /// position that was returned with them. Returns its lookups and comparisons. After more than
-    /// `most` it may stop.
+    /// position that was returned with them. Returns the number of lookups and comparisons. After
+    /// more than `most` it may stop.
     fn confirm(&self, to: usize, most: usize, found: impl FnMut(usize, u32)) -> usize;
 }
 

@@ -47,8 +47,8 @@ impl ChunkHits {
 
 /// Finds the next chunk with a position where a window may begin. It searches at least the
 /// positions in `part`: the chunk may reach past the part, or begin after it near the end of the
-/// haystack. False without vector instructions. It writes to `hits`, because a copy of them would
-/// wait for the stores of their fields.
+/// haystack. Without vector instructions it finds nothing, and leaves `hits` as they are. It writes
+/// to `hits`, because a copy of them would wait for the stores of their fields.
 pub(in super::super) fn find_chunk(
     dispatch: Dispatch,
     gathers: Gathers,
@@ -56,12 +56,12 @@ pub(in super::super) fn find_chunk(
     haystack: &[u8],
     part: Range<usize>,
     hits: &mut ChunkHits,
-) -> bool {
+) {
     let find = FindChunk { tables, haystack, part, hits };
-    match gathers {
-        Gathers::Vector => in_form::<false, _>(dispatch, &tables.shape, find).is_some(),
-        Gathers::Scalar => in_form::<true, _>(dispatch, &tables.shape, find).is_some(),
-    }
+    let _ = match gathers {
+        Gathers::Vector => in_form::<false, _>(dispatch, &tables.shape, find),
+        Gathers::Scalar => in_form::<true, _>(dispatch, &tables.shape, find),
+    };
 }
 
 /// The search for the next chunk where a window may begin.
