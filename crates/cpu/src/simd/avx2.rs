@@ -40,6 +40,20 @@ const fn bit_order() -> [u8; 32] {
     order
 }
 
+/// Loads 64 bytes.
+///
+/// # Safety
+/// `from` points to 64 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load(from: *const u8) -> Bytes {
+    // SAFETY: our caller promises 64 bytes, and the load is unaligned.
+    let low = unsafe { _mm256_loadu_si256(from.cast()) };
+    // SAFETY: the other 32 of these bytes.
+    let high = unsafe { _mm256_loadu_si256(from.wrapping_add(32).cast()) };
+    [low, high]
+}
+
 impl Vector for Avx2 {
     type Bytes = Bytes;
     type Answers = Bytes;
@@ -78,19 +92,20 @@ impl Vector for Avx2 {
             let len = from.len().min(64);
             bytes[..len].copy_from_slice(&from[..len]);
             let at = bytes.as_ptr();
-            // SAFETY: both halves of 64 bytes have 32, and the load is unaligned.
-            [0, 32].map(|half| unsafe { _mm256_loadu_si256(at.wrapping_add(half).cast()) })
+            // SAFETY: `bytes` has 64 bytes.
+            unsafe { load(at) }
         }
         load_four64(from: [u64; 4]) -> Bytes {
-            let [a, b, c, d] = from.map(|number| number as i64);
-            [_mm256_set_epi64x(d, c, b, a), _mm256_setzero_si256()]
+            let [a, b, c, d] = from;
+            [_mm256_set_epi64x(d as i64, c as i64, b as i64, a as i64), _mm256_setzero_si256()]
         }
         words(bytes: Bytes) -> [u32; 16] {
             let mut words = [0; 16];
-            for (to, half) in words.as_chunks_mut::<8>().0.iter_mut().zip(bytes) {
-                // SAFETY: `to` is a reference to 32 bytes, and the store is unaligned.
-                unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), half) };
-            }
+            let to = words.as_mut_ptr();
+            // SAFETY: `words` has 64 bytes, and the store is unaligned.
+            unsafe { _mm256_storeu_si256(to.cast(), bytes[0]) };
+            // SAFETY: the other 32 of these bytes.
+            unsafe { _mm256_storeu_si256(to.wrapping_add(8).cast(), bytes[1]) };
             words
         }
         and(a: Bytes, b: Bytes) -> Bytes {
@@ -223,25 +238,33 @@ impl Vector for Avx2 {
         choose(numbers: __m256i, index: Bytes) -> Bytes {
             // The permutation uses the lowest three bits.
             let index = [_mm256_srli_epi32::<1>(index[0]), _mm256_srli_epi32::<1>(index[1])];
-            index.map(|index| _mm256_permutevar8x32_epi32(numbers, index))
+            [
+                _mm256_permutevar8x32_epi32(numbers, index[0]),
+                _mm256_permutevar8x32_epi32(numbers, index[1]),
+            ]
         }
     }
 
     unsafe_operations! { "avx2,bmi1,bmi2,popcnt,lzcnt"
         load_at(from: *const u8) -> Bytes {
-            // SAFETY: our caller promises 64 bytes from `from` on, and the load is unaligned.
-            [0, 32].map(|half| unsafe { _mm256_loadu_si256(from.wrapping_add(half).cast()) })
+            // SAFETY: our caller promises 64 bytes from `from` on.
+            unsafe { load(from) }
         }
         gather(table: *const u32, offsets: Bytes) -> Bytes {
             // SAFETY: our caller promises four bytes at each offset from `table`.
-            offsets.map(|half| unsafe { _mm256_i32gather_epi32::<1>(table.cast(), half) })
+            let low = unsafe { _mm256_i32gather_epi32::<1>(table.cast(), offsets[0]) };
+            // SAFETY: the same for the other offsets.
+            let high = unsafe { _mm256_i32gather_epi32::<1>(table.cast(), offsets[1]) };
+            [low, high]
         }
         append_places(places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize {
             let base = _mm_set1_epi16(base as i16);
             let mut len = 0;
-            for (eight, mask) in places.as_chunks::<8>().0.iter().zip(mask.to_le_bytes()) {
-                // SAFETY: `eight` is a reference to eight bytes.
-                let eight = unsafe { _mm_loadl_epi64(eight.as_ptr().cast()) };
+            for group in 0..8 {
+                let mask = (mask >> (8 * group)) as u8;
+                let eight = places.as_ptr().wrapping_add(8 * group);
+                // SAFETY: `places` has eight bytes for each of eight groups.
+                let eight = unsafe { _mm_loadl_epi64(eight.cast()) };
                 let order = u64::from_le_bytes(SET_BITS[usize::from(mask)]);
                 let some = _mm_shuffle_epi8(eight, _mm_cvtsi64_si128(order as i64));
                 let some = _mm_add_epi16(_mm_cvtepu8_epi16(some), base);

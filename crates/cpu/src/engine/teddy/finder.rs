@@ -322,7 +322,8 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: boo
             *window = text.load(v, k);
         }
         let mut any = v.splat8(0);
-        for (first, highs) in self.first.iter().zip(&self.highs) {
+        for set in 0..S {
+            let (first, highs) = (&self.first[set], &self.highs[set]);
             let mut all = Self::look_up(v, first[0], windows[0]);
             for k in 1..K {
                 all = v.and(all, Self::look_up(v, first[k], windows[k]));
