@@ -11,7 +11,8 @@
 //! replacement is hardly slower for 64 bytes than for 16.
 //!
 //! Do not use operations in closures and iterator adapters: these are not compiled for the
-//! instruction set unless they are inlined, and the compiler may leave a call in the loop.
+//! instruction set unless they are inlined, and the compiler may leave a call in the loop. A build
+//! without link-time optimization does. The same holds for the intrinsics in an operation.
 
 /// A loop to compile for an instruction set.
 pub(crate) trait Work {
