@@ -43,13 +43,13 @@ const fn bit_order() -> [u8; 32] {
 /// Loads 64 bytes.
 ///
 /// # Safety
-/// `from` points to 64 bytes.
+/// The 64 bytes from `from` on can be read.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load(from: *const u8) -> Bytes {
-    // SAFETY: our caller promises 64 bytes, and the load is unaligned.
+    // SAFETY: our caller promises 64 bytes from `from` on, and the load is unaligned.
     let low = unsafe { _mm256_loadu_si256(from.cast()) };
-    // SAFETY: the other 32 of these bytes.
+    // SAFETY: the last 32 of these bytes, and the load is unaligned.
     let high = unsafe { _mm256_loadu_si256(from.wrapping_add(32).cast()) };
     [low, high]
 }
@@ -91,9 +91,8 @@ impl Vector for Avx2 {
             let mut bytes = [0_u8; 64];
             let len = from.len().min(64);
             bytes[..len].copy_from_slice(&from[..len]);
-            let at = bytes.as_ptr();
             // SAFETY: `bytes` has 64 bytes.
-            unsafe { load(at) }
+            unsafe { load(bytes.as_ptr()) }
         }
         load_four64(from: [u64; 4]) -> Bytes {
             let [a, b, c, d] = from;
@@ -104,7 +103,7 @@ impl Vector for Avx2 {
             let to = words.as_mut_ptr();
             // SAFETY: `words` has 64 bytes, and the store is unaligned.
             unsafe { _mm256_storeu_si256(to.cast(), bytes[0]) };
-            // SAFETY: the other 32 of these bytes.
+            // SAFETY: the last 32 of these bytes, and the store is unaligned.
             unsafe { _mm256_storeu_si256(to.wrapping_add(8).cast(), bytes[1]) };
             words
         }
@@ -253,7 +252,7 @@ impl Vector for Avx2 {
         gather(table: *const u32, offsets: Bytes) -> Bytes {
             // SAFETY: our caller promises four bytes at each offset from `table`.
             let low = unsafe { _mm256_i32gather_epi32::<1>(table.cast(), offsets[0]) };
-            // SAFETY: the same for the other offsets.
+            // SAFETY: the same promise: `offsets[1]` has the last eight of the offsets.
             let high = unsafe { _mm256_i32gather_epi32::<1>(table.cast(), offsets[1]) };
             [low, high]
         }
@@ -263,7 +262,7 @@ impl Vector for Avx2 {
             for group in 0..8 {
                 let mask = (mask >> (8 * group)) as u8;
                 let eight = places.as_ptr().wrapping_add(8 * group);
-                // SAFETY: `places` has eight bytes for each of eight groups.
+                // SAFETY: `places` has 64 bytes, eight for each of the eight groups.
                 let eight = unsafe { _mm_loadl_epi64(eight.cast()) };
                 let order = u64::from_le_bytes(SET_BITS[usize::from(mask)]);
                 let some = _mm_shuffle_epi8(eight, _mm_cvtsi64_si128(order as i64));

@@ -10,9 +10,9 @@
 //! loop should ask for the mask of as many elements as possible: NEON has no `movemask`, and its
 //! replacement is hardly slower for 64 bytes than for 16.
 //!
-//! Do not use operations in closures and iterator adapters: these are not compiled for the
-//! instruction set unless they are inlined, and the compiler may leave a call in the loop. A build
-//! without link-time optimization does. The same holds for the intrinsics in an operation.
+//! Use neither operations nor intrinsics in closures and iterator adapters: these are not compiled
+//! for the instruction set unless they are inlined. Without link-time optimization, the compiler
+//! leaves calls in the loop.
 
 /// A loop to compile for an instruction set.
 pub(crate) trait Work {
