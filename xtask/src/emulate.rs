@@ -334,7 +334,8 @@ impl Programs {
             named && built.profile.test && built.manifest_path.ends_with(&manifest)
         })?;
         let mut command = through(runner, program);
-        output(command.arg("--quiet").args(args).current_dir(folder))
+        // A share could leave an engine without any input.
+        output(command.arg("--quiet").args(args).env("FYKE_SHARE", "all").current_dir(folder))
     }
 
     /// The best instruction set that detection finds, in an emulator or, without one, here.

@@ -15,6 +15,7 @@ use fyke::{Device, Input, Searcher, StreamMatch, registry};
 use fyke_core::Family;
 use fyke_testkit::conformance::run_program;
 use fyke_testkit::foreign::{self, Collection, ForeignCase};
+use fyke_testkit::share::Share;
 use fyke_testkit::subject::Scope;
 use fyke_testkit::{Case, Subject, Suite};
 use libtest_mimic::{Failed, Trial};
@@ -26,6 +27,10 @@ const FOREIGN_ON: [&str; 2] = ["auto", "ac-nfa"];
 
 /// Random cases per engine.
 const RANDOM_CASES: u64 = 300;
+
+/// Of the random cases and of those with matches across boundaries, an engine runs one in this many
+/// with each change. The engines together run all of them.
+const PARTS: usize = 4;
 
 /// Bytes of the longest pattern that a set takes.
 const MAX_PATTERN: usize = 65_535;
@@ -41,19 +46,21 @@ fn main() -> ExitCode {
         }
     };
     let mut trials = Vec::new();
-    for subject in suite.subjects().into_iter().filter(is_tested) {
+    for (place, subject) in suite.subjects().into_iter().filter(is_tested).enumerate() {
         let label = subject.label();
-        if FOREIGN_ON.contains(&&*label) {
+        let share = Share::new(place, PARTS);
+        if let Some(place) = FOREIGN_ON.iter().position(|on| *on == label) {
+            let share = Share::new(place, FOREIGN_ON.len());
             let trial = |c: &'static Collection| {
-                let run = move || foreign_suite(suite, subject, c);
+                let run = move || foreign_suite(suite, subject, c, share);
                 Trial::test(format!("{label}/foreign/{}", c.name), run)
             };
             trials.extend(collections.iter().map(trial));
         }
-        trials.push(Trial::test(format!("{label}/random"), move || random(suite, subject)));
+        trials.push(Trial::test(format!("{label}/random"), move || random(suite, subject, share)));
         // The calls do not differ between engines, and the naive one is slow.
         if subject.engine.info().family != Family::Oracle {
-            let run = move || boundaries(suite, subject);
+            let run = move || boundaries(suite, subject, share);
             trials.push(Trial::test(format!("{label}/boundaries"), run));
         }
     }
@@ -78,13 +85,18 @@ fn accepted(
     }
 }
 
-fn foreign_suite(suite: &Suite, subject: Subject, c: &Collection) -> Result<(), Failed> {
+fn foreign_suite(
+    suite: &Suite,
+    subject: Subject,
+    c: &Collection,
+    share: Share,
+) -> Result<(), Failed> {
     let label = subject.label();
     for (reason, n) in &c.left_out {
         suite.tally.skipped_many(&label, reason, *n);
     }
     let mut number = 0;
-    for group in &c.groups {
+    for group in c.share(share, suite, &label) {
         let searchers = accepted(suite, subject, &group[0].case, 1)?;
         for case in group {
             number += 1;
@@ -137,11 +149,21 @@ fn stated(searcher: &Searcher, foreign: &ForeignCase) -> Result<(), String> {
     Ok(())
 }
 
-fn random(suite: &Suite, subject: Subject) -> Result<(), Failed> {
-    for seed in 0..RANDOM_CASES {
+fn random(suite: &Suite, subject: Subject, share: Share) -> Result<(), Failed> {
+    for seed in (0..RANDOM_CASES).filter(|&seed| runs(suite, subject, share, seed)) {
         every_searcher(suite, subject, &random_case::case(seed), 1, seed)?;
     }
     Ok(())
+}
+
+/// Whether a case is in the engine's share. What is left out is counted.
+fn runs(suite: &Suite, subject: Subject, share: Share, case: u64) -> bool {
+    let has = share.has(case as usize);
+    if !has {
+        let why = "cases not in the engine's share; FYKE_SHARE=all runs them";
+        suite.tally.skipped(&subject.label(), why);
+    }
+    has
 }
 
 fn every_searcher(
@@ -159,10 +181,20 @@ fn every_searcher(
     Ok(())
 }
 
-fn boundaries(suite: &Suite, subject: Subject) -> Result<(), Failed> {
-    for (seed, case) in (0..).zip(boundaries::cases()) {
-        every_searcher(suite, subject, &case, 1, seed)?;
+fn boundaries(suite: &Suite, subject: Subject, share: Share) -> Result<(), Failed> {
+    let runs = |case| runs(suite, subject, share, case);
+    let mut next = 0;
+    for case in boundaries::cases() {
+        if runs(next) {
+            every_searcher(suite, subject, &case, 1, next)?;
+        }
+        next += 1;
     }
-    every_searcher(suite, subject, &boundaries::long(40), 1, 0)?;
-    every_searcher(suite, subject, &boundaries::long(MAX_PATTERN), 3, 1)
+    if runs(next) {
+        every_searcher(suite, subject, &boundaries::long(40), 1, 0)?;
+    }
+    if runs(next + 1) {
+        every_searcher(suite, subject, &boundaries::long(MAX_PATTERN), 3, 1)?;
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Runs every vector of `vectors/` on every engine, in all the ways that must give the same matches.
+//! Runs every vector of `vectors/` on every engine, in many ways that must give the same matches.
 
 #[path = "support/parallel.rs"]
 mod parallel;

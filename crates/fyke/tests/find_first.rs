@@ -6,9 +6,13 @@ mod random_case;
 
 use fyke::{Device, Match, Matcher, PatternId, PatternSet, Searcher, registry};
 use fyke_core::{First, FirstMatch, Info};
+use fyke_testkit::share::{self, Share};
 use fyke_testkit::{Case, Entry};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Of the random cases, a form of an engine runs one in this many with each change.
+const PARTS: usize = 3;
 
 const FIRSTS: [First; 4] =
     [First::Any, First::Standard, First::LeftmostFirst, First::LeftmostLongest];
@@ -32,6 +36,20 @@ fn matchers(set: &PatternSet) -> Vec<Arc<dyn Matcher>> {
         variants.iter().map(named)
     });
     specs.filter_map(|spec| registry::compile(&spec, set, None).ok()).collect()
+}
+
+/// The forms of the engines that have the random case of this seed in their share.
+fn sharing(set: &PatternSet, seed: u64) -> impl Iterator<Item = Arc<dyn Matcher>> {
+    let has = move |place| Share::new(place, PARTS).has(seed as usize);
+    let matchers = matchers(set).into_iter().enumerate();
+    matchers.filter(move |(place, _)| has(*place)).map(|(_, matcher)| matcher)
+}
+
+/// Says that only a share runs, if so.
+fn print_share() {
+    if !share::is_whole() {
+        eprintln!("each form runs one random case in {PARTS}; FYKE_SHARE=all runs all");
+    }
 }
 
 /// The first match within a span of the case's haystack, counted from the span's start.
@@ -123,10 +141,11 @@ fn check_several(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
 
 #[test]
 fn several_matches_are_those_of_the_oracle() {
+    print_share();
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
         let case = random_case::case(seed);
-        for matcher in matchers(&case.set) {
+        for matcher in sharing(&case.set, seed) {
             let (some, bad) = check_several(&case, &*matcher);
             answers += some;
             wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
@@ -139,10 +158,11 @@ fn several_matches_are_those_of_the_oracle() {
 
 #[test]
 fn the_first_match_is_that_of_the_oracle() {
+    print_share();
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
         let case = random_case::case(seed);
-        for matcher in matchers(&case.set) {
+        for matcher in sharing(&case.set, seed) {
             let (some, bad) = check(&case, &*matcher);
             answers += some;
             wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));

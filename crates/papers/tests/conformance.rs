@@ -1,4 +1,4 @@
-//! Every vector of `vectors/`, expanded in every way that must not change the result, on every
+//! Every vector of `vectors/`, expanded in ways that must not change the result, on every
 //! engine of a paper.
 
 mod support;

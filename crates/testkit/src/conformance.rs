@@ -1,12 +1,16 @@
-//! The conformance program: every vector, in every way, on every variant of every engine.
+//! The conformance program: every vector, in many ways, on every variant of every engine.
 //!
 //! One test is one file of vectors on one variant, such as `ac-dfa:form=dense/boundaries`, which
 //! keeps the list readable. A failure names the vector and the way. `FYKE_VECTOR=ushers` limits
 //! all tests to the vectors whose names contain `ushers`.
+//!
+//! Every variant scans every vector's haystack as one block. Of the other ways, and of the cases
+//! derived from the vector, it runs its [share](crate::share).
 
 use crate::audit::same;
 use crate::case::Case;
 use crate::expand::{BRIEF_WAYS, Run, WAYS, Way};
+use crate::share::{self, Share};
 pub use crate::subject::Scope;
 use crate::subject::{Subject, Suite};
 use crate::vectors::{self, File, Vector};
@@ -19,6 +23,12 @@ use std::process::ExitCode;
 pub const VECTOR: &str = "FYKE_VECTOR";
 /// Failures shown per test.
 const SHOWN: usize = 5;
+/// The way in which every vector runs.
+const ALWAYS: &str = "whole";
+/// The cases derived from a vector, by what a failure says of them.
+const DERIVED: [(&str, Derive); 2] = [("nocase: ", Case::folded), ("doubled: ", Case::doubled)];
+/// Makes a case from a vector's.
+type Derive = fn(&Case) -> Case;
 
 /// Runs the conformance tests of a registry: the `main` of a test program without harness.
 pub fn main(suite: Suite) -> ExitCode {
@@ -41,10 +51,9 @@ pub fn run_program(suite: &'static Suite, mut trials: Vec<Trial>, scope: Scope) 
         return ExitCode::SUCCESS;
     }
     println!("{}", suite.tally);
-    let is_whole =
-        args.filter.is_none() && args.skip.is_empty() && std::env::var_os(VECTOR).is_none();
+    let is_unfiltered = args.filter.is_none() && args.skip.is_empty() && !is_narrowed();
     let unchecked =
-        if is_whole && scope == Scope::Everything { suite.unchecked() } else { Vec::new() };
+        if is_unfiltered && scope == Scope::Everything { suite.unchecked() } else { Vec::new() };
     for name in &unchecked {
         eprintln!("{name} is required, but no test checked it");
     }
@@ -57,6 +66,11 @@ fn required(suite: &'static Suite) -> Option<Trial> {
         if problems.is_empty() { Ok(()) } else { Err(Failed::from(problems.join("\n"))) }
     };
     Some(Trial::test("required", move || fail(suite.unmet())))
+}
+
+/// Whether [`VECTOR`] limits the vectors.
+fn is_narrowed() -> bool {
+    std::env::var_os(VECTOR).is_some()
 }
 
 fn narrowed(mut files: Vec<File>) -> Vec<File> {
@@ -78,7 +92,11 @@ fn trials(suite: &'static Suite, files: Vec<File>) -> Vec<Trial> {
         trials.extend(files.iter().map(|f| {
             let name = format!("{}/{}", subject.label(), f.stem);
             Trial::test(name, move || {
-                report(f.vectors.iter().flat_map(|v| check(suite, subject, v)))
+                let share = share_of(suite, subject);
+                let vectors = f.vectors.iter().enumerate();
+                report(
+                    vectors.flat_map(|(i, v)| check(suite, subject, v, |way| share.has(i + way))),
+                )
             })
         }));
     }
@@ -114,24 +132,41 @@ fn is_right(vector: &Vector) -> Result<(), String> {
     same(&case.expected, &oracle).map_err(|e| named("oracle", e))
 }
 
-/// All ways for the vector itself, a few ways for the cases derived from it.
-fn check(suite: &Suite, subject: Subject, vector: &Vector) -> Vec<Result<(), String>> {
-    let at = |what: &'static str| {
-        move |r: Result<(), String>| r.map_err(|e| format!("vector {:?}, {what}{e}", vector.name))
-    };
+/// All of a vector that is chosen by name, and the variant's share of others.
+fn share_of(suite: &Suite, subject: Subject) -> Share {
+    if is_narrowed() {
+        Share::everything()
+    } else {
+        Share::of(suite, subject, share::parts_for(subject))
+    }
+}
+
+/// Runs the variant's share of all ways on the vector, and of a few ways on the cases derived from
+/// it. `has` says whether a way or a derived case belongs to it, by its number.
+fn check(
+    suite: &Suite,
+    subject: Subject,
+    vector: &Vector,
+    has: impl Fn(usize) -> bool,
+) -> Vec<Result<(), String>> {
     let seed = fnv1a(vector.name.as_bytes(), FNV_BASIS);
-    let mut results = Vec::new();
-    results.extend(check_case(suite, subject, &vector.case, WAYS, seed).into_iter().map(at("")));
-    results.extend(
-        check_case(suite, subject, &vector.case.folded(), BRIEF_WAYS, seed)
-            .into_iter()
-            .map(at("nocase: ")),
-    );
-    results.extend(
-        check_case(suite, subject, &vector.case.doubled(), BRIEF_WAYS, seed)
-            .into_iter()
-            .map(at("doubled: ")),
-    );
+    let check = |case: &Case, ways: &[(&str, Way)], what: &'static str| {
+        let results = check_case(suite, subject, case, ways, seed).into_iter();
+        results.map(move |r| r.map_err(|e| format!("vector {:?}, {what}{e}", vector.name)))
+    };
+    let ways = WAYS.iter().enumerate().filter(|(i, (way, _))| *way == ALWAYS || has(*i));
+    let ways: Vec<_> = ways.map(|(_, way)| *way).collect();
+    let derived = (WAYS.len()..).zip(DERIVED).filter(|(i, _)| has(*i));
+    let derived: Vec<_> = derived.map(|(_, derived)| derived).collect();
+    let left_out = WAYS.len() - ways.len() + DERIVED.len() - derived.len();
+    if left_out > 0 {
+        let why = "ways and derived cases of vectors; FYKE_SHARE=all runs them";
+        suite.tally.skipped_many(&subject.label(), why, left_out as u64);
+    }
+    let mut results: Vec<_> = check(&vector.case, &ways, "").collect();
+    for (what, derive) in derived {
+        results.extend(check(&derive(&vector.case), BRIEF_WAYS, what));
+    }
     results
 }
 

@@ -6,7 +6,7 @@
 //! * [`vectors`] reads `vectors/*.toml`: patterns, a haystack, the expected matches.
 //! * [`expand`] runs one vector in many ways that must give the same matches: shifted, in chunks,
 //!   saved and restored, on several threads, ignoring case, with more ids.
-//! * [`conformance`] is the test program: every vector, in every way, on every variant of every
+//! * [`conformance`] is the test program: every vector, in many ways, on every variant of every
 //!   engine.
 //! * [`foreign`] runs test cases of other matchers: aho-corasick, daachorse, Hyperscan, Suricata.
 //! * [`golden`] compares counts and fingerprints of real pattern sets in real texts.
@@ -20,6 +20,7 @@
 //! * [`audit`] is a sink that checks every batch.
 //! * [`tally`] counts checks, refusals and skips, and [`require`] turns refusals into failures, so
 //!   that a skipped test cannot be mistaken for one that passed.
+//! * [`share`] chooses the share of a suite that runs with each change.
 #![forbid(unsafe_code)]
 
 pub mod audit;
@@ -38,6 +39,7 @@ pub mod properties;
 pub mod random;
 pub mod registry;
 pub mod require;
+pub mod share;
 pub mod strategies;
 pub mod subject;
 pub mod tally;

@@ -2,12 +2,13 @@
 //! finds.
 //!
 //! Proptest shrinks a failure and prints it as a vector, to be pasted into `vectors/` with the
-//! fix. `PROPTEST_CASES=100000` runs longer.
+//! fix. `PROPTEST_CASES=100000` runs longer, and `FYKE_SHARE=all` runs proptest's own number.
 
 use crate::audit::{Audit, same};
 use crate::case::Case;
 use crate::conformance::{Scope, check_case, run_program};
 use crate::expand::WAYS;
+use crate::share;
 use crate::strategies::{case, chunking, cut};
 use crate::subject::{Subject, Suite};
 use fyke_core::{Matcher, Semantics, Stream, oracle};
@@ -17,12 +18,15 @@ use proptest::test_runner::{TestCaseError, TestRunner};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// Proptest's variable with the number of cases.
+const CASES: &str = "PROPTEST_CASES";
 /// Pieces of a haystack for tests that run many ways, and for tests that run few.
 const SHORT: usize = 12;
 const LONG: usize = 120;
-/// An engine's first variant runs all cases, which `PROPTEST_CASES` can set; each other variant
-/// runs one of this many.
-const VARIANT_SHARE: u32 = 4;
+/// Of proptest's own number of cases, one in this many runs with each change.
+const CASES_PARTS: u32 = 4;
+/// An engine's first variant runs all cases; each other variant runs one in this many.
+const VARIANT_PARTS: u32 = 4;
 /// Time limit for shrinking a failing case, in milliseconds.
 const SHRINK_MS: u32 = 10_000;
 
@@ -32,12 +36,17 @@ pub fn main(suite: Suite) -> ExitCode {
     let mut trials = vec![Trial::test("oracle", || run(1, case(LONG), |c| oracle_is_right(&c)))];
     for subject in suite.subjects() {
         let label = subject.label();
-        let share = if subject.is_first_variant() { 1 } else { VARIANT_SHARE };
+        let parts = if subject.is_first_variant() { 1 } else { VARIANT_PARTS };
+        let left_out = ProptestConfig::default().cases.div_ceil(parts) - cases().div_ceil(parts);
+        if left_out > 0 {
+            let why = "generated cases; FYKE_SHARE=all runs them";
+            suite.tally.skipped_many(&label, why, 2 * u64::from(left_out));
+        }
         trials.push(Trial::test(format!("{label}/ways"), move || {
-            run(share, case(SHORT), |c| all_ways(suite, subject, &c))
+            run(parts, case(SHORT), |c| all_ways(suite, subject, &c))
         }));
         trials.push(Trial::test(format!("{label}/streams"), move || {
-            run(share, (case(LONG), chunking(), any::<u64>()), |(c, sizes, saves)| {
+            run(parts, (case(LONG), chunking(), any::<u64>()), |(c, sizes, saves)| {
                 stream_equals(suite, subject, &c, &sizes, saves)
             })
         }));
@@ -45,18 +54,24 @@ pub fn main(suite: Suite) -> ExitCode {
     run_program(suite, trials, Scope::Everything)
 }
 
-/// Runs one of `share` cases.
+/// The number of cases for an engine's first variant.
+fn cases() -> u32 {
+    let all = ProptestConfig::default().cases;
+    let is_asked = share::is_whole() || std::env::var_os(CASES).is_some();
+    if is_asked { all } else { all.div_ceil(CASES_PARTS) }
+}
+
+/// Runs one in `parts` of the cases.
 fn run<S: Strategy>(
-    share: u32,
+    parts: u32,
     strategy: S,
     property: impl Fn(S::Value) -> Result<(), String>,
 ) -> Result<(), libtest_mimic::Failed> {
-    let default = ProptestConfig::default();
     let config = ProptestConfig {
-        cases: default.cases.div_ceil(share),
+        cases: cases().div_ceil(parts),
         failure_persistence: None,
         max_shrink_time: SHRINK_MS,
-        ..default
+        ..ProptestConfig::default()
     };
     let test = |value| property(value).map_err(TestCaseError::fail);
     TestRunner::new(config).run(&strategy, test).map_err(|e| e.to_string().into())

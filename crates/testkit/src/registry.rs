@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_forgotten_entry_is_found() {
-        check_files(["subject", "strategies"].into_iter(), FOLDER, "rs", "s");
+        check_files(["share", "strategies", "subject"].into_iter(), FOLDER, "rs", "s");
         let one = || check_files(["subject"].into_iter(), FOLDER, "rs", "s");
         assert!(std::panic::catch_unwind(one).is_err());
         let none = || check_files(std::iter::empty(), FOLDER, "rs", "no such prefix");

@@ -58,6 +58,13 @@ impl Suite {
         self.engines.iter().filter(|e| self.is_available(**e)).flat_map(|e| variants(*e)).collect()
     }
 
+    /// The place of a subject among all variants of all engines.
+    pub(crate) fn place(&self, subject: Subject) -> usize {
+        let label = subject.label();
+        let mut all = self.engines.iter().flat_map(|e| variants(*e));
+        all.position(|s| s.label() == label).unwrap_or_default()
+    }
+
     /// The engine that defines the correct result; the first engine if the registry has no oracle.
     pub fn oracle(&self) -> Subject {
         let oracle = self.engines.iter().find(|e| e.info().family == Family::Oracle);

@@ -10,8 +10,9 @@
 //!
 //! The permissively licensed suites are in `vectors/foreign`; the GPL suite is only in the data
 //! folder, and its absence is a refusal. Cases that fyke cannot run are counted with the reason.
-//! On a GPU a stream of small chunks is one launch per chunk, so only a sample of the cases runs
-//! as streams there, unless `FYKE_FOREIGN=full`.
+//! Each variant runs its [share](crate::share) of the sets. On a GPU a stream of small chunks is
+//! one launch per chunk, so only a sample of the cases runs as streams there.
+//! `FYKE_FOREIGN=full` runs every case in every way.
 
 mod case;
 
@@ -19,6 +20,7 @@ use crate::conformance::{Scope, report, run_program};
 use crate::expand::{Run, stated};
 use crate::random::SplitMix;
 use crate::require;
+use crate::share::{self, Share};
 use crate::subject::{Subject, Suite};
 pub use case::ForeignCase;
 use fyke_core::{Device, Matcher};
@@ -156,6 +158,27 @@ impl Collection {
         Self { name: name.to_owned(), groups: Vec::new(), left_out: BTreeMap::new() }
     }
 
+    /// The groups that belong to a share. The cases of the others are counted as skipped.
+    pub fn share<'a>(
+        &'a self,
+        share: Share,
+        suite: &'a Suite,
+        label: &'a str,
+    ) -> impl Iterator<Item = &'a Vec<ForeignCase>> {
+        self.groups
+            .iter()
+            .enumerate()
+            .filter(move |(i, group)| {
+                let has = share.has(*i);
+                if !has {
+                    let why = "cases of other sets than the share's; FYKE_SHARE=all runs them";
+                    suite.tally.skipped_many(label, why, group.len() as u64);
+                }
+                has
+            })
+            .map(|(_, group)| group)
+    }
+
     /// The number of cases, with those left out.
     fn cases(&self) -> usize {
         let run: usize = self.groups.iter().map(Vec::len).sum();
@@ -190,10 +213,15 @@ fn engine_trial(
             let in_sample = sample.below(STREAMED_ON_GPU) == 0;
             full || in_sample || subject.engine.info().device == Device::Cpu
         };
-        let check = |group: &Vec<ForeignCase>| {
-            check_group(suite, subject, &collection.name, group, &mut is_streamed)
+        let share = match full {
+            true => Share::everything(),
+            false => Share::of(suite, subject, share::parts_for(subject)),
         };
-        report(collection.groups.iter().flat_map(check))
+        let label = subject.label();
+        let groups = collection.share(share, suite, &label);
+        report(groups.flat_map(|group| {
+            check_group(suite, subject, &collection.name, group, &mut is_streamed)
+        }))
     })
 }
 

@@ -4,10 +4,10 @@
 //! distinct patterns among them, and the sum of their fingerprints (see
 //! `fyke_core::sink::fingerprint_of`).
 //!
-//! Rows whose data is in the repository always run. The others are refused on a machine without
-//! the outside data: printed, counted for each engine, and a failure under `FYKE_REQUIRE=data`.
-//! The slowest combinations are skipped unless `FYKE_GOLDEN=full`; each is listed as an ignored
-//! test.
+//! Rows whose data is in the repository need nothing else. The others are refused on a machine
+//! without the outside data: printed, counted for each engine, and a failure under `FYKE_REQUIRE=data`.
+//! Each variant runs its [share](crate::share) of the rows. The slowest combinations are skipped
+//! unless `FYKE_GOLDEN=full`. What is skipped is listed as ignored tests.
 
 mod data;
 
@@ -15,6 +15,7 @@ pub use data::Data;
 
 use crate::conformance::{Scope, run_program};
 use crate::require;
+use crate::share::Share;
 use crate::subject::{Subject, Suite};
 use fyke_core::{
     Block, Device, Family, Fingerprint, Growth, Matcher, PatternId, PatternSet, Scratch,
@@ -29,6 +30,8 @@ const PER_PATTERN_COST: u64 = 1_000_000_000;
 /// Text bytes above which only the first variant of an engine runs, and no GPU engine of a paper:
 /// on a CPU that emulates the GPU these would take nearly half of the table's time.
 const VARIANT_COST: u64 = 5_000_000;
+/// Each variant runs one part in this many of the rows.
+const ROW_PARTS: usize = 3;
 /// Threads of the parallel scan.
 const THREADS: usize = 3;
 
@@ -72,14 +75,18 @@ fn trials(suite: &'static Suite, data: &'static Data) -> Result<Vec<Trial>, Stri
         table.lines().filter(|l| !l.starts_with('#')).map(parse).collect::<Result<_, _>>()?;
     let full = std::env::var(EFFORT).is_ok_and(|v| v == "full");
     let subjects = suite.subjects();
-    let of_row = |row: &Row| match data.refusal(&row.patterns, &row.text) {
+    let of_row = |(i, row): (usize, &Row)| match data.refusal(&row.patterns, &row.text) {
         Some(why) => vec![refused(suite, row, &subjects, why)],
         None => {
-            let one = |s: &Subject| trial(suite, data, row.clone(), *s, full);
+            let one = |s: &Subject| {
+                let in_share = Share::of(suite, *s, ROW_PARTS).has(i);
+                let skip = if full { None } else { row.left_out(*s, in_share) };
+                trial(suite, data, row.clone(), *s, skip)
+            };
             subjects.iter().map(one).collect()
         }
     };
-    Ok(rows.iter().flat_map(of_row).collect())
+    Ok(rows.iter().enumerate().flat_map(of_row).collect())
 }
 
 /// One test for a row without its data, and a count for each subject.
@@ -93,10 +100,9 @@ fn trial(
     data: &'static Data,
     row: Row,
     subject: Subject,
-    full: bool,
+    skip: Option<&'static str>,
 ) -> Trial {
     let name = format!("{}/{}", subject.label(), row.name());
-    let skip = if full { None } else { row.too_costly(subject) };
     if let Some(why) = skip {
         suite.tally.skipped(&subject.label(), why);
     }
@@ -132,7 +138,8 @@ impl Row {
         format!("{}:{}:{case}", self.patterns, self.text)
     }
 
-    fn too_costly(&self, subject: Subject) -> Option<&'static str> {
+    /// Why a variant does not run the row, if it does not.
+    fn left_out(&self, subject: Subject, in_share: bool) -> Option<&'static str> {
         let info = subject.engine.info();
         let per_pattern = info.growth == Growth::PerPattern;
         let is_gpu_paper = info.device == Device::Gpu && info.family == Family::Paper;
@@ -142,6 +149,8 @@ impl Row {
             Some("long text, not the first variant; FYKE_GOLDEN=full runs it")
         } else if is_gpu_paper && self.text_bytes > VARIANT_COST {
             Some("long text, a paper's GPU engine; FYKE_GOLDEN=full runs it")
+        } else if !in_share {
+            Some("not in the variant's share of the rows; FYKE_SHARE=all runs it")
         } else {
             None
         }

@@ -1,0 +1,74 @@
+//! The share of a suite that runs with each change. `FYKE_SHARE=all` runs the whole suite.
+//!
+//! A suite combines engines, forms, inputs and ways, and an error shows in many of the
+//! combinations. So one in a few is enough for each change. Each subject of a suite has the same
+//! share in every run, the next subject has another one, and a few subjects together have all
+//! inputs and all ways. What is left out is counted.
+
+use crate::subject::{Subject, Suite};
+use fyke_core::Device;
+use std::sync::OnceLock;
+
+/// The environment variable that asks for the whole suite when it is `all`.
+pub const SHARE: &str = "FYKE_SHARE";
+
+/// Whether the whole suite is to run.
+pub fn is_whole() -> bool {
+    static WHOLE: OnceLock<bool> = OnceLock::new();
+    *WHOLE.get_or_init(|| std::env::var(SHARE).is_ok_and(|v| v == "all"))
+}
+
+/// The share of one of the subjects of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    place: usize,
+    parts: usize,
+}
+
+impl Share {
+    /// One part in `parts` of a suite, for the subject at this place in a list.
+    pub fn new(place: usize, parts: usize) -> Share {
+        let parts = if is_whole() { 1 } else { parts };
+        Share { place, parts }
+    }
+
+    /// One part in `parts` of a suite, for one of its subjects.
+    pub fn of(suite: &Suite, subject: Subject, parts: usize) -> Share {
+        Share::new(suite.place(subject), parts)
+    }
+
+    /// Everything.
+    pub fn everything() -> Share {
+        Share { place: 0, parts: 1 }
+    }
+
+    /// Whether the item at this index of an input list belongs to the share.
+    pub fn has(self, index: usize) -> bool {
+        (self.place + index).is_multiple_of(self.parts)
+    }
+}
+
+/// A variant runs one part in this many. Variants for GPUs run fewer: OpenCL on the CPU spends more
+/// time on launches than on searches.
+pub(crate) fn parts_for(subject: Subject) -> usize {
+    match subject.engine.info().device {
+        Device::Cpu => 3,
+        Device::Gpu => 6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_equal_and_those_of_neighbors_have_everything() {
+        for parts in 1..8 {
+            let shares: Vec<_> = (3..3 + parts).map(|place| Share { place, parts }).collect();
+            for index in 0..50 {
+                assert_eq!(shares.iter().filter(|share| share.has(index)).count(), 1);
+            }
+        }
+        assert!((0..50).all(|index| Share::everything().has(index)));
+    }
+}
