@@ -5,7 +5,7 @@
 //! all tests to the vectors whose names contain `ushers`.
 //!
 //! Every variant scans every vector's haystack as one block. Of the other ways, and of the cases
-//! derived from the vector, it runs its [share](crate::share).
+//! derived from the vector, it runs its [share].
 
 use crate::audit::same;
 use crate::case::Case;
