@@ -1,4 +1,5 @@
-//! The feature `serde` of fyke-core: what is stored is read back as it was.
+//! The feature `serde`: what is stored is read back as it was. To run it:
+//! `cargo test -p fyke-core --features serde`.
 
 use fyke_core::{Match, Options, PatternId, PatternSet, Semantics};
 use serde::{Deserialize, Serialize};
