@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The profile of the build: that of tests, which is enough for them, or `release`. With `environment`
-# this only installs what the tests need.
+# The profile of the build: that of tests, which is enough for them, or `release`.
+# `python/test.sh environment` only installs what the tests need.
 profile=${1:-dev}
 # The limit of a released wheel, in bytes.
 most_bytes=6000000

@@ -334,7 +334,7 @@ impl Programs {
             named && built.profile.test && built.manifest_path.ends_with(&manifest)
         })?;
         let mut command = through(runner, program);
-        // A share could leave an engine without any input.
+        // So few engines run here that their shares would not add up to the suite.
         output(command.arg("--quiet").args(args).env("FYKE_SHARE", "all").current_dir(folder))
     }
 

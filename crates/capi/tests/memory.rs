@@ -1,5 +1,5 @@
-//! The functions as C calls them: what they give, who owns what, and what a stop does. `.ci/run all`
-//! runs this file with the address sanitizer too.
+//! The functions as C calls them: what they give, who owns what, and what a stop does.
+//! `.ci/run all` runs this file with the address sanitizer too.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "each is a call of the interface")]
 

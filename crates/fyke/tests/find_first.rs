@@ -8,6 +8,7 @@ use fyke::{Device, Match, Matcher, PatternId, PatternSet, Searcher, registry};
 use fyke_core::{First, FirstMatch, Info};
 use fyke_testkit::share::{self, Share};
 use fyke_testkit::{Case, Entry};
+use std::io::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,6 +27,11 @@ const LENGTHS: [usize; 36] = [
 
 /// The forms of the engines on the CPU that this CPU can run for a set.
 fn matchers(set: &PatternSet) -> Vec<Arc<dyn Matcher>> {
+    matchers_at(set, |_| true)
+}
+
+/// As [`matchers`], but only forms whose place among all is chosen.
+fn matchers_at(set: &PatternSet, is_chosen: impl Fn(usize) -> bool) -> Vec<Arc<dyn Matcher>> {
     let on_cpu = registry::engines().into_iter().filter(|e| e.info().device == Device::Cpu);
     let specs = on_cpu.flat_map(|engine| {
         let Info { name, variants, .. } = *engine.info();
@@ -35,20 +41,23 @@ fn matchers(set: &PatternSet) -> Vec<Arc<dyn Matcher>> {
         };
         variants.iter().map(named)
     });
+    let specs = specs.enumerate().filter(|(place, _)| is_chosen(*place)).map(|(_, spec)| spec);
     specs.filter_map(|spec| registry::compile(&spec, set, None).ok()).collect()
 }
 
 /// The forms of the engines that have the random case of this seed in their share.
-fn sharing(set: &PatternSet, seed: u64) -> impl Iterator<Item = Arc<dyn Matcher>> {
-    let has = move |place| Share::new(place, PARTS).has(seed as usize);
-    let matchers = matchers(set).into_iter().enumerate();
-    matchers.filter(move |(place, _)| has(*place)).map(|(_, matcher)| matcher)
+fn sharing(set: &PatternSet, seed: u64) -> Vec<Arc<dyn Matcher>> {
+    matchers_at(set, |place| Share::new(place, PARTS).has(seed as usize))
 }
 
 /// Says that only a share runs, if so.
 fn print_share() {
     if !share::is_whole() {
-        eprintln!("each form runs one random case in {PARTS}; FYKE_SHARE=all runs all");
+        // The harness does not capture standard error that is written directly.
+        let _ = writeln!(
+            std::io::stderr(),
+            "find_first: each form runs one random case in {PARTS}; FYKE_SHARE=all runs all"
+        );
     }
 }
 

@@ -33,20 +33,23 @@ const SHRINK_MS: u32 = 10_000;
 /// Runs the property tests of a registry: the `main` of a test program without harness.
 pub fn main(suite: Suite) -> ExitCode {
     let suite: &'static Suite = Box::leak(Box::new(suite));
-    let mut trials = vec![Trial::test("oracle", || run(1, case(LONG), |c| oracle_is_right(&c)))];
+    let all = ProptestConfig::default().cases;
+    let oracle = move || run(all, case(LONG), |c| oracle_is_right(&c));
+    let mut trials = vec![Trial::test("oracle", oracle)];
     for subject in suite.subjects() {
         let label = subject.label();
         let parts = if subject.is_first_variant() { 1 } else { VARIANT_PARTS };
-        let left_out = ProptestConfig::default().cases.div_ceil(parts) - cases().div_ceil(parts);
+        let cases = cases().div_ceil(parts);
+        let left_out = all.div_ceil(parts) - cases;
         if left_out > 0 {
             let why = "generated cases; FYKE_SHARE=all runs them";
             suite.tally.skipped_many(&label, why, 2 * u64::from(left_out));
         }
         trials.push(Trial::test(format!("{label}/ways"), move || {
-            run(parts, case(SHORT), |c| all_ways(suite, subject, &c))
+            run(cases, case(SHORT), |c| all_ways(suite, subject, &c))
         }));
         trials.push(Trial::test(format!("{label}/streams"), move || {
-            run(parts, (case(LONG), chunking(), any::<u64>()), |(c, sizes, saves)| {
+            run(cases, (case(LONG), chunking(), any::<u64>()), |(c, sizes, saves)| {
                 stream_equals(suite, subject, &c, &sizes, saves)
             })
         }));
@@ -61,14 +64,14 @@ fn cases() -> u32 {
     if is_asked { all } else { all.div_ceil(CASES_PARTS) }
 }
 
-/// Runs one in `parts` of the cases.
+/// Checks a property in this number of cases.
 fn run<S: Strategy>(
-    parts: u32,
+    cases: u32,
     strategy: S,
     property: impl Fn(S::Value) -> Result<(), String>,
 ) -> Result<(), libtest_mimic::Failed> {
     let config = ProptestConfig {
-        cases: cases().div_ceil(parts),
+        cases,
         failure_persistence: None,
         max_shrink_time: SHRINK_MS,
         ..ProptestConfig::default()

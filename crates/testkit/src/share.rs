@@ -1,16 +1,21 @@
 //! The share of a suite that runs with each change. `FYKE_SHARE=all` runs the whole suite.
 //!
-//! A suite combines engines, forms, inputs and ways, and an error shows in many of the
-//! combinations. So one in a few is enough for each change. Each subject of a suite has the same
-//! share in every run, the next subject has another one, and a few subjects together have all
-//! inputs and all ways. What is left out is counted.
+//! A suite combines engines, variants, inputs and ways, and an error shows in many of the
+//! combinations. So one in a few is enough for each change. An engine has the same share in every
+//! run, the next engine has another one, and a few engines together have all inputs and all ways.
+//! The default engine runs everything. What is left out is counted or printed.
+//!
+//! The suite `properties` draws new cases in every run, so there a share is only a number of cases.
 
 use crate::subject::{Subject, Suite};
-use fyke_core::Device;
+use fyke_core::{Device, Family};
 use std::sync::OnceLock;
 
 /// The environment variable that asks for the whole suite when it is `all`.
 pub const SHARE: &str = "FYKE_SHARE";
+
+/// The engine that runs everything in its default variant.
+const DEFAULT: &str = "auto";
 
 /// Whether the whole suite is to run.
 pub fn is_whole() -> bool {
@@ -32,8 +37,11 @@ impl Share {
         Share { place, parts }
     }
 
-    /// One part in `parts` of a suite, for one of its subjects.
+    /// One part in `parts` of a suite, for one of its subjects; all of it for the default engine.
     pub fn of(suite: &Suite, subject: Subject, parts: usize) -> Share {
+        if subject.label() == DEFAULT {
+            return Share::everything();
+        }
         Share::new(suite.place(subject), parts)
     }
 
@@ -48,12 +56,13 @@ impl Share {
     }
 }
 
-/// A variant runs one part in this many. Variants for GPUs run fewer: OpenCL on the CPU spends more
-/// time on launches than on searches.
+/// A variant runs one part in this many. There must be as many engines of the kind, so that together
+/// they have everything. The papers' engines for GPUs run fewer: OpenCL on the CPU spends more time
+/// on launches than on searches.
 pub(crate) fn parts_for(subject: Subject) -> usize {
-    match subject.engine.info().device {
-        Device::Cpu => 3,
-        Device::Gpu => 6,
+    match (subject.engine.info().device, subject.engine.info().family) {
+        (Device::Gpu, Family::Paper) => 6,
+        _ => 3,
     }
 }
 

@@ -58,11 +58,14 @@ impl Suite {
         self.engines.iter().filter(|e| self.is_available(**e)).flat_map(|e| variants(*e)).collect()
     }
 
-    /// The place of a subject among all variants of all engines.
+    /// The place of a subject: that of its engine among those of its device, plus that of its variant
+    /// in the engine. So the first variants of engines have consecutive places.
     pub(crate) fn place(&self, subject: Subject) -> usize {
-        let label = subject.label();
-        let mut all = self.engines.iter().flat_map(|e| variants(*e));
-        all.position(|s| s.label() == label).unwrap_or_default()
+        let info = subject.engine.info();
+        let mut of_device = self.engines.iter().filter(|e| e.info().device == info.device);
+        let engine = of_device.position(|e| e.info().name == info.name);
+        let variant = info.variants.iter().position(|params| *params == subject.params);
+        engine.unwrap_or_default() + variant.unwrap_or_default()
     }
 
     /// The engine that defines the correct result; the first engine if the registry has no oracle.

@@ -11,8 +11,8 @@
 //! The permissively licensed suites are in `vectors/foreign`; the GPL suite is only in the data
 //! folder, and its absence is a refusal. Cases that fyke cannot run are counted with the reason.
 //! Each variant runs its [share] of the sets. On a GPU a stream of small chunks is one launch per
-//! chunk, so only a sample of the cases runs as streams there. `FYKE_FOREIGN=full` runs every case in
-//! every way.
+//! chunk, so only a sample of the cases runs as streams there. `FYKE_FOREIGN=full` runs every case
+//! in every way.
 
 mod case;
 
