@@ -56,9 +56,9 @@ impl Share {
     }
 }
 
-/// A variant runs one part in this many. There must be as many engines of the kind, so that together
-/// they have everything. The papers' engines for GPUs run fewer: OpenCL on the CPU spends more time
-/// on launches than on searches.
+/// A variant runs one part in this many. There must be as many engines of the kind, so that
+/// together they have everything. The papers' engines for GPUs run fewer: OpenCL on the CPU spends
+/// more time on launches than on searches.
 pub(crate) fn parts_for(subject: Subject) -> usize {
     match (subject.engine.info().device, subject.engine.info().family) {
         (Device::Gpu, Family::Paper) => 6,

@@ -58,8 +58,8 @@ impl Suite {
         self.engines.iter().filter(|e| self.is_available(**e)).flat_map(|e| variants(*e)).collect()
     }
 
-    /// The place of a subject: that of its engine among those of its device, plus that of its variant
-    /// in the engine. So the first variants of engines have consecutive places.
+    /// The place of a subject: that of its engine among those of its device, plus that of its
+    /// variant in the engine. So the first variants of engines have consecutive places.
     pub(crate) fn place(&self, subject: Subject) -> usize {
         let info = subject.engine.info();
         let mut of_device = self.engines.iter().filter(|e| e.info().device == info.device);
