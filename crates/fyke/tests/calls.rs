@@ -29,7 +29,7 @@ const FOREIGN_ON: [&str; 2] = ["auto", "ac-nfa"];
 const RANDOM_CASES: u64 = 300;
 
 /// Of the random cases and of those with matches across boundaries, an engine runs one in this many
-/// with each change, and the default engine all.
+/// with each change. The default engine runs all.
 const PARTS: usize = 4;
 
 /// Bytes of the longest pattern that a set takes.
@@ -46,10 +46,9 @@ fn main() -> ExitCode {
         }
     };
     let mut trials = Vec::new();
-    for (place, subject) in suite.subjects().into_iter().filter(is_tested).enumerate() {
+    for subject in suite.subjects().into_iter().filter(is_tested) {
         let label = subject.label();
-        let share =
-            if label == FOREIGN_ON[0] { Share::everything() } else { Share::new(place, PARTS) };
+        let share = Share::of(suite, subject, PARTS);
         if let Some(place) = FOREIGN_ON.iter().position(|on| *on == label) {
             let share = Share::new(place, FOREIGN_ON.len());
             let trial = |c: &'static Collection| {

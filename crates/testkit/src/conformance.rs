@@ -88,6 +88,7 @@ fn trials(suite: &'static Suite, files: Vec<File>) -> Vec<Trial> {
             Trial::test(format!("vectors/{}", f.stem), || report(f.vectors.iter().map(is_right)))
         })
         .collect();
+    trials.push(Trial::test("share", || share::is_complete(suite).map_err(Failed::from)));
     for subject in suite.subjects() {
         trials.extend(files.iter().map(|f| {
             let name = format!("{}/{}", subject.label(), f.stem);

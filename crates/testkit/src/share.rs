@@ -18,9 +18,16 @@ pub const SHARE: &str = "FYKE_SHARE";
 const DEFAULT: &str = "auto";
 
 /// Whether the whole suite is to run.
+///
+/// # Panics
+/// The variable has another value.
 pub fn is_whole() -> bool {
     static WHOLE: OnceLock<bool> = OnceLock::new();
-    *WHOLE.get_or_init(|| std::env::var(SHARE).is_ok_and(|v| v == "all"))
+    *WHOLE.get_or_init(|| match std::env::var(SHARE).as_deref() {
+        Ok("all") => true,
+        Ok("") | Err(_) => false,
+        Ok(other) => panic!("{SHARE} is {other:?}, and may only be `all`"),
+    })
 }
 
 /// The share of one of the subjects of a suite.
@@ -56,14 +63,31 @@ impl Share {
     }
 }
 
-/// A variant runs one part in this many. There must be as many engines of the kind, so that
-/// together they have everything. The papers' engines for GPUs run fewer: OpenCL on the CPU spends
-/// more time on launches than on searches.
+/// A variant runs one part in this many. The papers' engines for GPUs run fewer: OpenCL on the CPU
+/// spends more time on launches than on searches.
 pub(crate) fn parts_for(subject: Subject) -> usize {
     match (subject.engine.info().device, subject.engine.info().family) {
         (Device::Gpu, Family::Paper) => 6,
         _ => 3,
     }
+}
+
+/// Whether the engines of each device together have everything. A device without engines has none
+/// to test.
+///
+/// # Errors
+/// An index that no engine of a device has.
+pub(crate) fn is_complete(suite: &Suite) -> Result<(), String> {
+    for device in [Device::Cpu, Device::Gpu] {
+        let mut of_device = suite.subjects();
+        of_device.retain(|s| s.engine.info().device == device);
+        let has = |i| of_device.iter().any(|s| Share::of(suite, *s, parts_for(*s)).has(i));
+        // The numbers of parts divide 6, so all indices are like one of these.
+        if let Some(i) = (0..6).find(|&i| !of_device.is_empty() && !has(i)) {
+            return Err(format!("no engine for {device:?} has item {i} in its share"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! Rows whose data is in the repository need nothing else. The others are refused on a machine
 //! without the outside data: printed, counted for each engine, and a failure under
 //! `FYKE_REQUIRE=data`.
+//!
 //! Each variant runs its [share](crate::share) of the rows. The slowest combinations are skipped
 //! unless `FYKE_GOLDEN=full`. What is skipped is listed as ignored tests.
 
