@@ -74,6 +74,26 @@ impl Edges {
         Some(all)
     }
 
+    /// The transitions of states that share none. `of` adds those of a state.
+    pub fn unshared(states: usize, mut of: impl FnMut(u32, &mut Vec<Edge>)) -> Edges {
+        let mut all = Edges {
+            first: Vec::with_capacity(states + 1),
+            edges: Vec::with_capacity(states),
+            owner: vec![ROOT; states],
+            partial: Vec::new(),
+        };
+        for s in 0..states as u32 {
+            let before = all.edges.len();
+            all.first.push(before as u32);
+            of(s, &mut all.edges);
+            if all.edges.len() > before {
+                all.owner[s as usize] = s;
+            }
+        }
+        all.first.push(all.edges.len() as u32);
+        all
+    }
+
     fn store(
         &mut self,
         trie: &Trie,

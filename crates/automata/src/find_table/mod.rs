@@ -18,7 +18,7 @@ mod first_walk;
 mod match_walk;
 mod states;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::classes::ByteClasses;
 use crate::pairs::Pairs;

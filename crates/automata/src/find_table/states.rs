@@ -1,23 +1,13 @@
-//! Compiles a [`FindTable`]: the states of the trie, their transitions and reports, and the order
-//! of the rows.
-//!
-//! In leftmost semantics, a state at or below one where a pattern ends has no failure link, because
-//! that would lead to a match that starts later. Where such a state has no child for a byte, its
-//! pending match is reported. The walk goes on as if it had read the bytes after the last reported
-//! match from the root on.
+//! Compiles a [`FindTable`]: the transitions and reports of the [`States`], and the order of the
+//! rows.
 
 use super::{BYTES_PER_ENTRY, FindTable, NO_REPORT, Reported};
 use crate::classes::ByteClasses;
-use crate::trie::{CaseFold, ROOT, Trie};
-use fyke_core::{PatternId, PatternSet, Semantics};
+use crate::find_states::{Found, NO_STATE, States};
+use crate::trie::{ROOT, Trie};
+use fyke_core::{PatternSet, Semantics};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// The failure link of a state that has none: see the module head.
-const NO_STATE: u32 = u32::MAX;
-
-/// The match index of a state without a match.
-const NO_MATCH: u32 = u32::MAX;
 
 /// The maximum number of matches in a report. It bounds the time to compile a set in which many
 /// short matches may follow a pending one. Not measured: a guess.
@@ -30,132 +20,15 @@ pub(super) fn compile(
     semantics: Semantics,
     limit: u64,
 ) -> Option<FindTable> {
-    let mut states = States::new(set, trie, semantics);
-    states.link();
+    let states = States::new(set, trie, semantics);
     let limit = limit.min(BYTES_PER_ENTRY * u64::from(u32::MAX));
     Transitions::new(&states, limit)?.into_table(limit)
 }
 
-/// The states of the trie with the matches that they report.
-struct States<'a> {
-    trie: &'a Trie,
-    semantics: Semantics,
-    /// The matches of the states. Each ends at its state, so `ago` is 0.
-    found: Vec<Reported>,
-    /// The index in `found` of the match that ends at the state: its own, or else that of its
-    /// failure link.
-    matched: Vec<u32>,
-    /// Whether the state or a descendant of it in the trie has a match.
-    alive: Vec<bool>,
-    fail: Vec<u32>,
-}
-
-impl<'a> States<'a> {
-    /// The states with their own matches, without those that the semantics never report.
-    fn new(set: &PatternSet, trie: &'a Trie, semantics: Semantics) -> States<'a> {
-        let count = trie.len();
-        let mut states = States {
-            trie,
-            semantics,
-            found: Vec::with_capacity(set.len()),
-            matched: vec![NO_MATCH; count],
-            alive: vec![false; count],
-            fail: vec![ROOT; count],
-        };
-        // The lowest id of the patterns that end in a proper ancestor of each state.
-        let mut lowest = vec![None; count];
-        for (state, depth) in (0..count as u32).zip(trie.depths()) {
-            let s = state as usize;
-            let own = trie.own(state).iter().map(|&p| set.ids(p)[0]).min();
-            let before: Option<PatternId> = lowest[s];
-            let reported = own.is_some_and(|own| match semantics {
-                Semantics::Standard => before.is_none(),
-                Semantics::LeftmostFirst => before.is_none_or(|before| own < before),
-                _ => true,
-            });
-            if let (Some(id), true) = (own, reported) {
-                states.matched[s] = states.found.len() as u32;
-                states.found.push(Reported { id, len: depth as u16, ago: 0, is_last: true });
-            }
-            let now = before.into_iter().chain(own).min();
-            trie.children(state).for_each(|child| lowest[child as usize] = now);
-        }
-        states.mark_alive();
-        states
-    }
-
-    fn mark_alive(&mut self) {
-        for state in (0..self.trie.len() as u32).rev() {
-            let by_child = self.trie.children(state).any(|child| self.alive[child as usize]);
-            self.alive[state as usize] = by_child || self.matched[state as usize] != NO_MATCH;
-        }
-    }
-
-    /// The child of a state for a byte, if a match can be reached through it.
-    fn child(&self, state: u32, byte: u8) -> Option<u32> {
-        self.trie.child(state, byte).filter(|&child| self.alive[child as usize])
-    }
-
-    fn children(&self, state: u32) -> impl Iterator<Item = u32> {
-        self.trie.children(state).filter(|&child| self.alive[child as usize])
-    }
-
-    /// Sets the failure links, and the matches that states inherit by them.
-    fn link(&mut self) {
-        let leftmost = self.semantics != Semantics::Standard;
-        for parent in 0..self.trie.len() as u32 {
-            for child in self.trie.children(parent) {
-                let has_own = self.matched[child as usize] != NO_MATCH;
-                let fail = match parent {
-                    _ if leftmost && has_own => NO_STATE,
-                    ROOT => ROOT,
-                    _ => self.fail_of(self.fail[parent as usize], self.trie.label(child)),
-                };
-                self.fail[child as usize] = fail;
-                if !has_own && fail != NO_STATE {
-                    self.matched[child as usize] = self.matched[fail as usize];
-                }
-            }
-        }
-    }
-
-    /// The state after a byte, by children and failure links. [`NO_STATE`] if no better match than
-    /// the pending one can follow.
-    fn fail_of(&self, mut state: u32, byte: u8) -> u32 {
-        while state != NO_STATE {
-            if let Some(child) = self.child(state, byte) {
-                return child;
-            }
-            if state == ROOT {
-                return ROOT;
-            }
-            state = self.fail[state as usize];
-        }
-        NO_STATE
-    }
-
-    /// Whether the match of a state is reported as soon as the state is reached. Such a state needs
-    /// no row.
-    fn is_final(&self, state: u32) -> bool {
-        let ends = self.semantics == Semantics::Standard || self.children(state).next().is_none();
-        self.matched[state as usize] != NO_MATCH && ends
-    }
-
-    /// The failure link of a state, if it has a row.
-    fn fail_with_row(&self, state: u32) -> Option<u32> {
-        let fail = self.fail[state as usize];
-        (fail != NO_STATE && !self.is_final(fail)).then_some(fail)
-    }
-
-    /// The states with rows, parents first.
-    fn with_rows(&self) -> impl Iterator<Item = u32> {
-        let has_row = |s: u32| s == ROOT || (self.alive[s as usize] && !self.is_final(s));
-        (0..self.trie.len() as u32).filter(move |&s| has_row(s))
-    }
-
-    fn classes(&self) -> ByteClasses {
-        let classes = ByteClasses::new(&self.trie.used_bytes());
-        if self.trie.fold() == CaseFold::Lower { classes.fold_case() } else { classes }
+/// A match that ends at the position where it is reported.
+impl From<Found> for Reported {
+    fn from(Found { id, len }: Found) -> Reported {
+        Reported { id, len, ago: 0, is_last: true }
     }
 }
 
@@ -286,11 +159,12 @@ impl Transitions {
         let first = self.number_of(state) * self.classes.len();
         for child in states.children(state) {
             let class = self.classes.get(states.trie.label(child));
-            self.transitions[first + usize::from(class)] = if states.is_final(child) {
-                let found = states.found[states.matched[child as usize] as usize];
-                Transition { to: ROOT, report: self.reports.index_of(&[found])? }
-            } else {
-                Transition { to: child, report: NO_REPORT }
+            let found = states.matched(child).filter(|_| states.is_final(child));
+            self.transitions[first + usize::from(class)] = match found {
+                Some(found) => {
+                    Transition { to: ROOT, report: self.reports.index_of(&[found.into()])? }
+                }
+                None => Transition { to: child, report: NO_REPORT },
             };
         }
         Some(())
@@ -301,12 +175,10 @@ impl Transitions {
         if state == ROOT {
             return None;
         }
-        let matched = states.matched[state as usize];
-        if matched != NO_MATCH {
-            let matches = vec![states.found[matched as usize]];
-            return Some(Pending { matches, resume: ROOT });
+        if let Some(found) = states.matched(state) {
+            return Some(Pending { matches: vec![found.into()], resume: ROOT });
         }
-        if states.fail[state as usize] != NO_STATE {
+        if states.has_fail(state) {
             let fail = states.fail_with_row(state)?;
             return self.pending[self.number_of(fail)].clone();
         }

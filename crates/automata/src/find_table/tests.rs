@@ -2,11 +2,11 @@ use super::*;
 use fyke_core::{StreamMatch, oracle};
 use std::cmp::Reverse;
 
-const SEMANTICS: [Semantics; 3] =
+pub(crate) const SEMANTICS: [Semantics; 3] =
     [Semantics::Standard, Semantics::LeftmostFirst, Semantics::LeftmostLongest];
 
 /// The first match that begins at or after `from`, by definition.
-fn first(all: &[StreamMatch], from: usize, semantics: Semantics) -> Option<Match> {
+pub(crate) fn first(all: &[StreamMatch], from: usize, semantics: Semantics) -> Option<Match> {
     let candidates = all.iter().filter(|m| m.start >= from as u64);
     let best = match semantics {
         Semantics::Standard => candidates.min(),
@@ -134,15 +134,15 @@ fn walks_give_up_where_matches_are_far_apart() {
     assert_eq!(table.next_match(&haystack, &mut walk, 9999).unwrap().map(|m| m.end), Some(2006));
 }
 
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) % n
     }
 
-    fn text(&mut self, letters: &[u8], len: u64) -> Vec<u8> {
+    pub(crate) fn text(&mut self, letters: &[u8], len: u64) -> Vec<u8> {
         (0..len).map(|_| letters[self.below(letters.len() as u64) as usize]).collect()
     }
 }

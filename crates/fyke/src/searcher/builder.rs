@@ -209,12 +209,13 @@ impl SearcherBuilder {
     }
 
     /// Says that most haystacks will be short, up to a few hundred bytes. The `find` calls search
-    /// them with a transition table. It is then compiled together with the set, not once it pays.
-    /// This changes speed, memory and the time to compile, never the matches.
+    /// them with a transition table or a trie. They are then compiled together with the set, not
+    /// once they pay. This changes speed, memory and the time to compile, never the matches.
     ///
     /// It has no effect on an engine that was selected by name or runs on a GPU. It has none on a
-    /// set that gets no table: one case-sensitive pattern, a set in which only some patterns ignore
-    /// case, or one whose table would exceed 8 MiB or an eighth of what the memory limit leaves.
+    /// set that gets no automaton: one case-sensitive pattern, a set in which only some patterns
+    /// ignore case, or one whose automata would exceed some 64 MiB or an eighth of what the memory
+    /// limit leaves.
     ///
     /// ```
     /// use fyke::{PatternSet, Searcher};

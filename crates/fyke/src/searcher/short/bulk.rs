@@ -2,7 +2,10 @@
 
 use super::super::pool::{self, Lease};
 use super::Short;
-use fyke_automata::find_table::{BulkWalk, FindTable, Undecided};
+use super::table::Automaton;
+use fyke_automata::find_table::{BulkWalk, Undecided};
+use fyke_automata::find_trie::TrieWalk;
+use fyke_automata::{FindTable, FindTrie};
 use fyke_core::Match;
 
 /// In a haystack of fewer bytes, one walk is mostly faster than four, for which a state is leased.
@@ -12,11 +15,10 @@ pub(super) const LEAST_BULK: usize = 64;
 
 /// A walk by the table that finds the matches of a piece at once and keeps them in a leased state.
 pub(in crate::searcher) struct BulkIter<'a> {
-    table: &'a FindTable,
+    by: By<'a>,
     /// Where the average distance between matches is noted.
     notes: &'a Short,
     pub(in crate::searcher) haystack: &'a [u8],
-    walk: BulkWalk,
     /// Matches farther apart, on average, are left to the matcher.
     gap: usize,
     /// Its `found` holds the matches that the table found last.
@@ -25,18 +27,61 @@ pub(in crate::searcher) struct BulkIter<'a> {
     given: usize,
 }
 
+enum By<'a> {
+    Table(&'a FindTable, BulkWalk),
+    Trie(&'a FindTrie, TrieWalk),
+}
+
+impl By<'_> {
+    /// Appends the next matches.
+    ///
+    /// # Errors
+    /// [`Undecided`] if matches are more than `gap` bytes apart.
+    fn next_matches(
+        &mut self,
+        haystack: &[u8],
+        gap: usize,
+        found: &mut Vec<Match>,
+    ) -> Result<(), Undecided> {
+        match self {
+            By::Table(table, walk) => table.next_matches(haystack, walk, gap, found),
+            By::Trie(trie, walk) => trie.next_matches(haystack, walk, gap, found),
+        }
+    }
+
+    /// Whether the end of the haystack was reached.
+    fn is_at_end(&self) -> bool {
+        match self {
+            By::Table(_, walk) => walk.is_at_end(),
+            By::Trie(_, walk) => walk.is_at_end(),
+        }
+    }
+
+    /// The end of the last match, and how many there were.
+    fn progress(&self) -> (usize, usize) {
+        match self {
+            By::Table(_, walk) => (walk.last(), walk.found()),
+            By::Trie(_, walk) => (walk.last(), walk.found()),
+        }
+    }
+}
+
 impl<'a> BulkIter<'a> {
     /// Not inlined: every call of `find_iter` would carry it.
     #[inline(never)]
     pub(super) fn new(
-        table: &'a FindTable,
+        automaton: Automaton<'a>,
         gap: usize,
         notes: &'a Short,
         haystack: &'a [u8],
     ) -> BulkIter<'a> {
         let mut state = pool::lease(None);
         state.found.clear();
-        BulkIter { table, notes, haystack, walk: BulkWalk::default(), gap, state, given: 0 }
+        let by = match automaton {
+            Automaton::Table(table) => By::Table(table, BulkWalk::default()),
+            Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
+        };
+        BulkIter { by, notes, haystack, gap, state, given: 0 }
     }
 
     /// The next match.
@@ -53,21 +98,21 @@ impl<'a> BulkIter<'a> {
     }
 
     fn find_more(&mut self) -> Result<Option<Match>, Undecided> {
-        if self.walk.is_at_end() {
+        if self.by.is_at_end() {
             return Ok(None);
         }
         let found = &mut self.state.found;
         found.clear();
         self.given = 1;
-        self.table.next_matches(self.haystack, &mut self.walk, self.gap, found)?;
-        if self.walk.is_at_end() {
-            self.notes.note(self.haystack.len() / (self.walk.found() + 1));
+        self.by.next_matches(self.haystack, self.gap, found)?;
+        if self.by.is_at_end() {
+            self.notes.note(self.haystack.len() / (self.by.progress().1 + 1));
         }
         Ok(found.first().copied())
     }
 
     /// The end of the last match, and how many there were.
     pub(in crate::searcher) fn progress(&self) -> (usize, usize) {
-        (self.walk.last(), self.walk.found())
+        self.by.progress()
     }
 }

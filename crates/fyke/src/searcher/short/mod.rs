@@ -5,16 +5,19 @@
 //! where the engine has it; a transition table for other sets.
 
 mod bulk;
+mod lazy;
 mod one;
 mod table;
 
 use crate::MatchKind;
 pub(super) use bulk::BulkIter;
 use bulk::LEAST_BULK;
-use fyke_automata::find_table::{FindTable, MatchWalk, Undecided};
+use fyke_automata::find_table::{MatchWalk, Undecided};
+use fyke_automata::find_trie::TrieWalk;
+use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{First, FirstMatch, Match, Matcher, Options};
 use one::OnePattern;
-use table::{MOST_DIRECT, ShortTable};
+use table::{Automaton, MOST_DIRECT, ShortTable};
 
 /// The fast path of a searcher.
 pub(super) enum Short {
@@ -109,9 +112,10 @@ impl Short {
             Short::Table(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
                 By::FindFirst(matcher, direct)
             }
-            Short::Table(table, _) if len < LEAST_BULK => {
-                By::Table(table.to_all(len)?, MatchWalk::default())
-            }
+            Short::Table(table, _) if len < LEAST_BULK => match table.to_all(len)? {
+                Automaton::Table(table) => By::Table(table, MatchWalk::default()),
+                Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
+            },
             _ => return None,
         };
         Some(ShortWalk { by, notes: self, haystack, last: 0, found: 0, ended: false })
@@ -170,6 +174,7 @@ enum By<'a> {
     /// The second by reference: a load from a fresh copy would wait for its stores.
     FindFirst(&'a dyn Matcher, &'a FindFirst),
     Table(&'a FindTable, MatchWalk),
+    Trie(&'a FindTrie, TrieWalk),
 }
 
 impl ShortWalk<'_> {
@@ -184,6 +189,7 @@ impl ShortWalk<'_> {
             By::FindFirst(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
             // The haystack is shorter than `LEAST_BULK`.
             By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
+            By::Trie(trie, walk) => trie.next_match(self.haystack, walk, usize::MAX)?,
         };
         match found {
             Some(m) => {

@@ -1,31 +1,51 @@
-//! The transition table for short haystacks and dense matches: when it is compiled, and when it is
+//! The automata for short haystacks and dense matches: when they are compiled, and when they are
 //! the faster way.
 //!
-//! The table starts at once, but takes longer per byte than a filter. So it wins where few bytes
+//! An automaton starts at once, but takes longer per byte than a filter. So it wins where few bytes
 //! lie between two matches, or before the first match or the end. It is compiled once the time that
 //! it would have saved equals the time to compile it. Each thread estimates the distance between
 //! matches from its last calls.
+//!
+//! A set has a transition table, a trie, or both. A large table is slow: its rows are not in the
+//! cache. So with a large set, the trie finds the first match, and all matches of short haystacks.
+//! The table finds all matches of longer ones, unless it is too large.
 
+use super::bulk::LEAST_BULK;
+use super::lazy::Lazy;
 use crate::MatchKind;
-use fyke_automata::FindTable;
+use fyke_automata::find_trie::TrieWalk;
+use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{Match, PatternSet};
 use std::cell::Cell;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The maximum number of bytes of a table. Not measured: a guess.
-const MOST_MEMORY: u64 = 8 << 20;
+/// The maximum number of bytes of a table. Measured with 10,000 and 12,000 words of the King James
+/// Bible, whose tables have some 11 and 16 MB: the first wins over the trie, the second does not.
+const MOST_MEMORY: u64 = 16 << 20;
 
-/// A table is built only if the memory limit leaves this many times its bytes, so that a low limit
-/// serves the matcher first. Not measured: a guess.
+/// Where the table has more bytes than this, the trie is faster in short haystacks. Measured with
+/// 500 to 5,000 words of the King James Bible, on a Sapphire Rapids.
+const LARGE_TABLE: u64 = 4 << 20;
+
+/// The maximum number of bytes of a trie. Not measured: a guess.
+const MOST_TRIE_MEMORY: u64 = 64 << 20;
+
+/// An automaton is built only if the memory limit leaves this many times its bytes, so that a low
+/// limit serves the matcher first. Not measured: a guess.
 const SHARE: u64 = 8;
 
 /// Nanoseconds to compile a thousand bytes of the table. Measured on a Zen 5 with 20 to 6,000 words
 /// of the King James Bible; no benchmark shows it.
 const BUILD_NS: u64 = 700;
 
+/// The same for the trie, by its estimated bytes. Measured on a Sapphire Rapids with 5,000 to
+/// 12,000 words and 100,000 phrases of the King James Bible; no benchmark shows it.
+const BUILD_TRIE_NS: u64 = 12_000;
+
 /// Nanoseconds that the table saves per call and per match, with 2,000 patterns (`calls`).
 const SAVES_NS: u64 = 100;
+
+/// The same for the trie, with 10,000 patterns (`calls`).
+const TRIE_SAVES_NS: u64 = 300;
 
 /// For up to this many patterns, the table is faster only in haystacks that are always walked
 /// (`calls`).
@@ -103,11 +123,40 @@ fn gap_limits(patterns: usize, direct_from: Option<usize>) -> (u16, u16) {
     }
 }
 
-/// The table of a searcher, and when to compile it.
+/// An automaton that finds matches that do not overlap.
+#[derive(Clone, Copy)]
+pub(super) enum Automaton<'a> {
+    Table(&'a FindTable),
+    Trie(&'a FindTrie),
+}
+
+impl Automaton<'_> {
+    /// The first match; `None` if there is none in the first bytes, and the haystack has more.
+    #[inline]
+    fn find(self, haystack: &[u8]) -> Option<Option<Match>> {
+        match self {
+            Automaton::Table(table) => table.find(haystack, 0, MOST_TO_FIRST).ok(),
+            Automaton::Trie(trie) => {
+                trie.next_match(haystack, &mut TrieWalk::default(), MOST_TO_FIRST).ok()
+            }
+        }
+    }
+
+    /// The end of a match, if there is one; `None` as for [`find`](Self::find).
+    #[inline]
+    fn any_end(self, haystack: &[u8]) -> Option<Option<usize>> {
+        match self {
+            Automaton::Table(table) => table.first_end(haystack, MOST_TO_FIRST).ok(),
+            Automaton::Trie(trie) => trie.any_end(haystack, MOST_TO_FIRST).ok(),
+        }
+    }
+}
+
+/// The automata of a searcher, and when to compile them.
 pub(in crate::searcher) struct ShortTable {
     set: PatternSet,
     kind: MatchKind,
-    /// The maximum number of bytes of the table.
+    /// The maximum number of bytes of an automaton.
     limit: u64,
     /// A haystack up to this many bytes is always walked.
     always: usize,
@@ -117,30 +166,33 @@ pub(in crate::searcher) struct ShortTable {
     gap_limit: u16,
     /// The same for the first match.
     gap_limit_of_first: u16,
-    table: OnceLock<Option<FindTable>>,
-    /// Nanoseconds that the table would have saved so far, and nanoseconds to compile it.
-    missed: AtomicU64,
-    price: u64,
+    /// At least one of them.
+    table: Option<Lazy<FindTable>>,
+    trie: Option<Lazy<FindTrie>>,
 }
 
 impl ShortTable {
-    /// The table of a set, to be compiled when it pays. `None` if the table would be large, or if
+    /// The automata of a set, to be compiled when they pay. `None` if they would be large, or if
     /// memory is short. `direct_from`: the number of bytes from which on the matcher's `find_first`
-    /// is faster than the table.
+    /// is faster than an automaton.
     pub(super) fn new(
         set: &PatternSet,
         kind: MatchKind,
         memory_limit: Option<u64>,
         direct_from: Option<usize>,
     ) -> Option<ShortTable> {
-        if FindTable::memory_at_least(set) > MOST_MEMORY {
-            return None;
-        }
-        let memory = FindTable::memory_for(set);
-        let limit = memory_limit.map_or(MOST_MEMORY, |limit| MOST_MEMORY.min(limit / SHARE));
+        let share = memory_limit.map_or(u64::MAX, |limit| limit / SHARE);
         let (gap_limit, gap_limit_of_first) = gap_limits(set.len(), direct_from);
-        (memory <= limit).then(|| ShortTable {
-            limit,
+        let table_bytes = Some(FindTable::memory_at_least(set))
+            .filter(|&bytes| bytes <= MOST_MEMORY)
+            .map(|_| FindTable::memory_for(set))
+            .filter(|&bytes| bytes <= MOST_MEMORY);
+        let trie_bytes = Some(FindTrie::memory_for(set))
+            .filter(|&bytes| bytes <= MOST_TRIE_MEMORY.min(share))
+            .filter(|_| table_bytes.is_none_or(|bytes| bytes > LARGE_TABLE));
+        let table_bytes = table_bytes.filter(|&bytes| bytes <= share);
+        (table_bytes.is_some() || trie_bytes.is_some()).then(|| ShortTable {
+            limit: share,
             set: set.clone(),
             kind,
             always: match direct_from {
@@ -155,38 +207,48 @@ impl ShortTable {
             },
             gap_limit,
             gap_limit_of_first,
-            table: OnceLock::new(),
-            missed: AtomicU64::new(0),
-            price: memory * BUILD_NS / 1000,
+            table: table_bytes.map(|bytes| Lazy::new(bytes * BUILD_NS / 1000)),
+            trie: trie_bytes.map(|bytes| Lazy::new(bytes * BUILD_TRIE_NS / 1000)),
         })
     }
 
-    /// Compiles the table now.
-    pub(super) fn compile(&self) -> Option<&FindTable> {
-        let compile = || FindTable::new(&self.set, self.kind.semantics(), self.limit);
-        self.table.get_or_init(compile).as_ref()
-    }
-
-    /// The table, if it is compiled or now pays. `saves` computes the nanoseconds that it saves in
-    /// this call.
-    #[inline]
-    fn get(&self, saves: impl FnOnce() -> u64) -> Option<&FindTable> {
-        match self.table.get() {
-            Some(table) => table.as_ref(),
-            None => self.compile_if_it_pays(saves()),
+    /// Compiles the automata now.
+    pub(super) fn compile(&self) {
+        if let Some(table) = &self.table {
+            table.compile(|| self.new_table());
+        }
+        if let Some(trie) = &self.trie {
+            trie.compile(|| self.new_trie());
         }
     }
 
-    #[cold]
-    fn compile_if_it_pays(&self, saves: u64) -> Option<&FindTable> {
-        let missed = self.missed.fetch_add(saves, Ordering::Relaxed);
-        if missed < self.price { None } else { self.compile() }
+    fn new_table(&self) -> Option<FindTable> {
+        FindTable::new(&self.set, self.kind.semantics(), self.limit.min(MOST_MEMORY))
+    }
+
+    fn new_trie(&self) -> Option<FindTrie> {
+        FindTrie::new(&self.set, self.kind.semantics(), self.limit.min(MOST_TRIE_MEMORY))
+    }
+
+    /// The automaton for a short haystack or for a long one, if it is compiled or now pays.
+    /// `matches` estimates the number of matches.
+    #[inline]
+    fn get(&self, is_long: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
+        let table = || {
+            let saves = || SAVES_NS * (1 + matches());
+            self.table.as_ref()?.get(saves, || self.new_table()).map(Automaton::Table)
+        };
+        let trie = || {
+            let saves = || TRIE_SAVES_NS * (1 + matches());
+            self.trie.as_ref()?.get(saves, || self.new_trie()).map(Automaton::Trie)
+        };
+        if is_long { table().or_else(trie) } else { trie().or_else(table) }
     }
 
     /// Whether there is a match; `None` if the matcher should look.
     #[inline]
     pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
-        let end = self.to_first(haystack.len())?.first_end(haystack, MOST_TO_FIRST).ok()?;
+        let end = self.to_first(haystack.len())?.any_end(haystack)?;
         self.note(end.unwrap_or(haystack.len()));
         Some(end.is_some())
     }
@@ -194,28 +256,27 @@ impl ShortTable {
     /// The first match; `None` if the matcher should look.
     #[inline]
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
-        let table = self.to_first(haystack.len())?;
-        let found = table.find(haystack, 0, MOST_TO_FIRST).ok()?;
+        let found = self.to_first(haystack.len())?.find(haystack)?;
         self.note(found.map_or(haystack.len(), |m| m.end));
         Some(found)
     }
 
-    /// The table, if it is the faster way to the first match.
+    /// The automaton, if it is the faster way to the first match.
     #[inline]
-    fn to_first(&self, len: usize) -> Option<&FindTable> {
-        if self.wins(len, self.gap_limit_of_first) { self.get(|| SAVES_NS) } else { None }
+    fn to_first(&self, len: usize) -> Option<Automaton<'_>> {
+        if self.wins(len, self.gap_limit_of_first) { self.get(false, || 0) } else { None }
     }
 
-    /// The table, if it is the faster way to all matches of a haystack.
+    /// The automaton, if it is the faster way to all matches of a haystack.
     #[inline]
-    pub(super) fn to_all(&self, len: usize) -> Option<&FindTable> {
+    pub(super) fn to_all(&self, len: usize) -> Option<Automaton<'_>> {
         let gap = self.gap();
         if !self.is_faster(len) || (len > SMALL && gap == 0) {
             return None;
         }
         // Without a noted distance, only the call is known to save time.
-        let matches = len.checked_div(usize::from(gap)).unwrap_or(0);
-        self.get(|| SAVES_NS * (1 + matches as u64))
+        let matches = || len.checked_div(usize::from(gap)).unwrap_or(0) as u64;
+        self.get(len >= LEAST_BULK, matches)
     }
 
     /// The average distance between matches from which on the matcher is faster in a haystack:

@@ -1,0 +1,315 @@
+//! A trie for short haystacks and large sets: it finds matches that do not overlap.
+//!
+//! A bitmap tells for each position whether the next bytes may begin a pattern. Where they do, a
+//! walk over the trie from there finds the match that the semantics report. Then the search goes on
+//! after the match, or else at the next position. So it has no failure links, takes 8 bytes per
+//! state, and reads bytes that begin no pattern without waiting for a state.
+//!
+//! It answers as a [`FindTable`](crate::FindTable) does. It wins where the table would be large, or
+//! where matches are some tens of bytes apart. Where many walks find nothing, it gives up: the time
+//! is proportional to the haystack.
+//!
+//! With [`Semantics::Standard`], walks from later positions look for a match that ends sooner.
+//!
+//! Source: Aoe 1989, "An efficient digital search algorithm by using a double-array structure".
+
+mod compile;
+mod prefixes;
+#[cfg(test)]
+mod tests;
+
+use crate::find_table::Undecided;
+use crate::trie::Trie;
+use fyke_core::{Match, PatternId, PatternSet, Semantics};
+use prefixes::{MOST_LEN, Prefixes};
+
+/// The number of matches after which [`FindTrie::next_matches`] returns. Not measured: a guess.
+const PIECE: usize = 32;
+
+/// Where the last match is this many average distances away, matches are no longer dense. Not
+/// measured: a guess.
+const FAR: usize = 8;
+
+/// A search gives up once its walks have read this many bytes for each byte of the haystack, and
+/// [`SLACK`] more. Not measured: guesses.
+const MOST_READS: usize = 8;
+const SLACK: usize = 1 << 10;
+
+/// An automaton for one of the semantics of non-overlapping matches.
+///
+/// ```
+/// use fyke_automata::find_trie::{FindTrie, TrieWalk};
+/// use fyke_core::{PatternSet, Semantics};
+///
+/// let set = PatternSet::new(["Samwise", "Sam"])?;
+/// let trie = FindTrie::new(&set, Semantics::LeftmostFirst, 1 << 20).unwrap();
+/// let mut walk = TrieWalk::default();
+/// let found = trie.next_match(b"I am Sam, Samwise", &mut walk, usize::MAX);
+/// assert_eq!(found.unwrap().map(|m| m.range()), Some(5..8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FindTrie {
+    prefixes: Prefixes,
+    /// A double array: the child of a state for a class is at `base ^ class`, if the label there is
+    /// the class.
+    nodes: Vec<Node>,
+    class: [u8; 256],
+    /// The base of the root.
+    root: u32,
+    /// Whether the match that ends first is reported, whatever its start.
+    earliest: bool,
+    /// The length of the shortest pattern.
+    min_len: usize,
+}
+
+/// A state.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The base in the upper 23 bits, whether a match ends at the state, and the label of the
+    /// transition to the state.
+    packed: u32,
+    id: PatternId,
+}
+
+/// The maximum number of slots: a base has 23 bits.
+const MOST_SLOTS: usize = 1 << 23;
+
+impl Node {
+    const MATCH: u32 = 1 << 8;
+
+    #[inline(always)]
+    fn base(self) -> u32 {
+        self.packed >> 9
+    }
+
+    #[inline(always)]
+    fn is_match(self) -> bool {
+        self.packed & Self::MATCH != 0
+    }
+}
+
+/// How far a walk over the matches of a haystack is. Each call for a haystack gets the same one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrieWalk {
+    /// No match begins before this position any more.
+    at: usize,
+    /// How many bytes were read by walks over the trie.
+    read: usize,
+    /// How many matches were found.
+    found: usize,
+    /// The end of the last match.
+    last: usize,
+    /// Whether there are no more matches.
+    ended: bool,
+}
+
+impl TrieWalk {
+    /// Whether the end of the haystack was reached.
+    pub fn is_at_end(&self) -> bool {
+        self.ended
+    }
+
+    /// The end of the last match.
+    pub fn last(&self) -> usize {
+        self.last
+    }
+
+    /// How many matches were found.
+    pub fn found(&self) -> usize {
+        self.found
+    }
+}
+
+impl FindTrie {
+    /// Estimates the bytes of the trie of a set, from above, without reading a pattern.
+    pub fn memory_for(set: &PatternSet) -> u64 {
+        (size_of::<Node>() * (set.total_bytes() + 1)) as u64 + Prefixes::memory_for(set)
+    }
+
+    /// Compiles a set. `None` if the trie exceeds `limit` bytes, if only some of the patterns
+    /// ignore case, or if the semantics report matches that overlap.
+    pub fn new(set: &PatternSet, semantics: Semantics, limit: u64) -> Option<FindTrie> {
+        let single = matches!(
+            semantics,
+            Semantics::Standard | Semantics::LeftmostFirst | Semantics::LeftmostLongest
+        );
+        if !single || !Trie::must_confirm(set).is_empty() {
+            return None;
+        }
+        compile::compile(set, &Trie::new(set).ok()?, semantics, limit)
+    }
+
+    /// The end of a match, not always that of the first one.
+    ///
+    /// # Errors
+    /// [`Undecided`] if no match begins in the first `most` bytes, and the haystack has more, or if
+    /// many walks found nothing.
+    #[inline]
+    pub fn any_end(&self, haystack: &[u8], most: usize) -> Result<Option<usize>, Undecided> {
+        let head = &haystack[..haystack.len().min(most.saturating_add(MOST_LEN))];
+        let (mut at, mut read) = (0, 0);
+        loop {
+            at = self.prefixes.next(head, at);
+            if at >= head.len() {
+                return if head.len() == haystack.len() { Ok(None) } else { Err(Undecided) };
+            }
+            let (found, end) = self.shortest(haystack, at);
+            if found.is_some() {
+                return Ok(Some(end));
+            }
+            read += end - at;
+            at += 1;
+            if read > MOST_READS * at + SLACK {
+                return Err(Undecided);
+            }
+        }
+    }
+
+    /// The next match of a haystack.
+    ///
+    /// # Errors
+    /// [`Undecided`] if no match begins in the next `most` bytes, and the haystack has more, or if
+    /// many walks found nothing.
+    #[inline]
+    pub fn next_match(
+        &self,
+        haystack: &[u8],
+        walk: &mut TrieWalk,
+        most: usize,
+    ) -> Result<Option<Match>, Undecided> {
+        let until = walk.at.saturating_add(most);
+        self.walk_to_match(haystack, walk, until)
+    }
+
+    /// Appends the next matches. It appends nothing only at the end of the haystack.
+    ///
+    /// # Errors
+    /// [`Undecided`] if the matches so far lie more than `gap` bytes apart, on average, if the last
+    /// one is much farther away, or if many walks found nothing.
+    pub fn next_matches(
+        &self,
+        haystack: &[u8],
+        walk: &mut TrieWalk,
+        gap: usize,
+        found: &mut Vec<Match>,
+    ) -> Result<(), Undecided> {
+        // Two more gaps are allowed, so that a late first match does not end the walk.
+        let until = gap
+            .saturating_mul(walk.found + 2)
+            .min(walk.last.saturating_add(gap.saturating_mul(FAR)));
+        let before = found.len();
+        // A copy, which stays in registers.
+        let mut now = *walk;
+        let mut flow = Ok(());
+        while found.len() < before + PIECE && !now.ended {
+            match self.walk_to_match(haystack, &mut now, until) {
+                Ok(next) => found.extend(next),
+                Err(undecided) => {
+                    flow = Err(undecided);
+                    break;
+                }
+            }
+        }
+        *walk = now;
+        // If matches were found, the next call says again that it is undecided.
+        if found.len() > before { Ok(()) } else { flow }
+    }
+
+    #[inline(always)]
+    fn walk_to_match(
+        &self,
+        haystack: &[u8],
+        walk: &mut TrieWalk,
+        until: usize,
+    ) -> Result<Option<Match>, Undecided> {
+        let head = &haystack[..haystack.len().min(until.saturating_add(MOST_LEN))];
+        loop {
+            let next = self.prefixes.next(head, walk.at);
+            if next >= head.len() {
+                walk.ended = head.len() == haystack.len();
+                if walk.ended {
+                    return Ok(None);
+                }
+                // The last positions of the head were not looked up with all bytes.
+                walk.at = walk.at.max(until + 1);
+                return Err(Undecided);
+            }
+            walk.at = next;
+            let (found, end) = match self.earliest {
+                true => self.shortest(haystack, walk.at),
+                false => self.deepest(haystack, walk.at),
+            };
+            walk.read += end - walk.at;
+            if let Some(found) = found {
+                let found = if self.earliest { self.sooner(haystack, found, walk) } else { found };
+                (walk.at, walk.last) = (found.end, found.end);
+                walk.found += 1;
+                return Ok(Some(found));
+            }
+            walk.at += 1;
+            if walk.read > MOST_READS * walk.at + SLACK {
+                return Err(Undecided);
+            }
+        }
+    }
+
+    /// The match that begins at `start` and lies deepest in the trie, and where the walk ended.
+    /// Patterns that the semantics never report are not in the trie.
+    #[inline(always)]
+    fn deepest(&self, haystack: &[u8], start: usize) -> (Option<Match>, usize) {
+        let (mut base, mut at) = (self.root, start);
+        let (mut end, mut pattern) = (start, PatternId(0));
+        while let Some(child) = self.child(haystack, at, base) {
+            at += 1;
+            // Selections and not branches: which states have a match is hard to predict.
+            end = if child.is_match() { at } else { end };
+            pattern = if child.is_match() { child.id } else { pattern };
+            base = child.base();
+            if base == 0 {
+                break;
+            }
+        }
+        ((end > start).then_some(Match { start, end, pattern }), at)
+    }
+
+    /// The shortest match that begins at `start`, and where the walk ended.
+    #[inline(always)]
+    fn shortest(&self, haystack: &[u8], start: usize) -> (Option<Match>, usize) {
+        let (mut base, mut at) = (self.root, start);
+        while let Some(child) = self.child(haystack, at, base) {
+            at += 1;
+            base = child.base();
+            if child.is_match() {
+                return (Some(Match { start, end: at, pattern: child.id }), at);
+            }
+        }
+        (None, at)
+    }
+
+    /// Among the matches that begin after `best` and end before it, the one that ends first.
+    #[inline]
+    fn sooner(&self, haystack: &[u8], mut best: Match, walk: &mut TrieWalk) -> Match {
+        let mut start = best.start + 1;
+        while start + self.min_len < best.end {
+            let (found, end) = self.shortest(&haystack[..best.end - 1], start);
+            walk.read += end - start;
+            best = found.unwrap_or(best);
+            start += 1;
+        }
+        best
+    }
+
+    /// The child for the byte at `at`.
+    #[inline(always)]
+    fn child(&self, haystack: &[u8], at: usize, base: u32) -> Option<Node> {
+        let class = self.class[usize::from(*haystack.get(at)?)];
+        let child = self.nodes[(base ^ u32::from(class)) as usize];
+        (child.packed as u8 == class).then_some(child)
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> u64 {
+        size_of_val(&*self.nodes) as u64 + self.prefixes.memory()
+    }
+}
