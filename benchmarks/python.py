@@ -285,6 +285,16 @@ def contenders():
             ),
             by_polars(lambda p, c: int(c.str.find_many(p).list.len().sum())),
         ],
+        # What these matches matched.
+        "matched parts of a column": [
+            by_fyke(
+                lambda s, c: int(fyke.extract_many(c, s, overlapping=False).list.len().sum()),
+                lambda p: fyke.Searcher(p, match_kind="standard"),
+                series,
+                "polars",
+            ),
+            by_polars(lambda p, c: int(c.str.extract_many(p).list.len().sum())),
+        ],
         # Whether each row has a match, as an expression of Polars.
         "rows with a match, a lazy query": [
             by_fyke(

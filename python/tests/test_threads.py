@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import time
@@ -170,6 +171,37 @@ def test_threads_share_a_searcher(rng):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda haystack: searcher.scan(haystack).to_list(), haystacks * 4)
         assert list(found) == want * 4
+
+
+def test_threads_share_an_iterator():
+    searcher = fyke.Searcher(["ab"])
+    iterator, want = searcher.find_iter("ab-" * 20_000), 20_000
+    start = threading.Barrier(4)
+
+    def take():
+        taken = []
+        start.wait()
+        while True:
+            try:
+                taken.append(next(iterator))
+            except StopIteration:
+                return taken
+            except RuntimeError as error:
+                # Another thread is in a call.
+                assert "borrowed" in str(error)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        taken = [thread.result() for thread in [pool.submit(take) for _ in range(4)]]
+    assert sorted(sum(taken, [])) == [(0, 3 * i, 3 * i + 2) for i in range(want)]
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has its GIL"
+)
+def test_a_free_threaded_python_stays_one():
+    program = "import sys, fyke; print(sys._is_gil_enabled(), fyke.Searcher(['a']).count('aa'))"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True)
+    assert (done.stdout, done.stderr) == (b"False 2\n", b"")
 
 
 def test_a_stream_is_used_by_one_thread_at_a_time(haystack):

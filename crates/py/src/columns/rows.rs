@@ -9,7 +9,7 @@ use arrow_array::types::ByteArrayType;
 use arrow_array::{Array, ArrayRef, GenericByteArray, OffsetSizeTrait};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
-use fyke::{Batch, MatchKind, Searcher};
+use fyke::{Batch, Device, MatchKind, Searcher, StreamMatch};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -29,6 +29,11 @@ const PROBE_ROWS: usize = 32;
 /// From this many matches per row on, rows are searched one by one for their first match. Swept
 /// with 20 to 10,000 words of `data/text/kjv.txt.xz` on its lines: it pays from 2 to 3 on.
 const DENSE: u64 = 2;
+
+/// Where matches that do not overlap lie at most this many bytes apart, rows are searched one by
+/// one for them: to select them from all matches takes longer. Swept with 1,000 to 12,000 words of
+/// `data/text/kjv.txt.xz` on its lines: it pays up to 6 to 12.
+const DENSE_GAP: usize = 8;
 
 /// The maximum number of rows of a block whose bytes are not adjacent. Not measured: a guess.
 const SCATTERED_ROWS: usize = 1 << 10;
@@ -233,6 +238,39 @@ impl<'a> Rows<'a> {
         found
     }
 
+    /// The matches of each row of a block that the searcher's semantics select.
+    fn find_in_block(&self, searcher: &Searcher, block: Range<usize>) -> FoundRows {
+        let mut found = FoundRows { counts: vec![0; block.len()], columns: Columns::default() };
+        let scan = |rows: Range<usize>, found: &mut FoundRows| {
+            self.scan_block(searcher, &rows, |row, batch| {
+                let before = found.columns.len();
+                found.columns.extend(batch);
+                found.counts[row - block.start] += found.columns.len() - before;
+            });
+        };
+        if !is_as_find_iter(searcher) {
+            scan(block.clone(), &mut found);
+            return found;
+        }
+        let probe_end = block.end.min(block.start + PROBE_ROWS);
+        let (probe, rest) = (block.start..probe_end, probe_end..block.end);
+        scan(probe.clone(), &mut found);
+        let bytes: usize = probe.map(|row| self.get(row).len()).sum();
+        if bytes > DENSE_GAP * found.columns.len() {
+            scan(rest, &mut found);
+            return found;
+        }
+        for row in rest {
+            let before = found.columns.len();
+            for m in searcher.find_iter(self.get(row)) {
+                let (start, end) = (m.start as u64, m.end as u64);
+                found.columns.push(StreamMatch { pattern: m.pattern, start, end });
+            }
+            found.counts[row - block.start] = found.columns.len() - before;
+        }
+        found
+    }
+
     /// The bytes of a block and where its rows end, if they are adjacent.
     fn packed_block(&self, block: &Range<usize>) -> Option<(&'a [u8], Vec<usize>)> {
         let Values::Packed { bytes, offsets } = &self.values else { return None };
@@ -281,6 +319,12 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Whether a scan selects the matches that `find_iter` finds, on the CPU.
+fn is_as_find_iter(searcher: &Searcher) -> bool {
+    let on_cpu = searcher.matcher().info().device == Device::Cpu;
+    on_cpu && searcher.match_kind().semantics() == searcher.semantics()
+}
+
 /// Whether the values of a type are UTF-8.
 pub(super) fn is_text(kind: &DataType) -> bool {
     match kind {
@@ -312,12 +356,7 @@ pub(super) fn find(
     pause: &mut Pause<'_>,
 ) -> Option<Vec<FoundRows>> {
     rows.for_blocks(threads, pause, |block| {
-        let mut found = FoundRows { counts: vec![0; block.len()], columns: Columns::default() };
-        rows.scan_block(searcher, block, |row, batch| {
-            let before = found.columns.len();
-            found.columns.extend(batch);
-            found.counts[row - block.start] += found.columns.len() - before;
-        });
+        let mut found = rows.find_in_block(searcher, block.clone());
         if let Some(kind) = words {
             found = words::keep(rows, block.clone(), kind, &found);
         }
