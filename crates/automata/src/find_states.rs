@@ -31,7 +31,7 @@ pub(crate) struct States<'a> {
     semantics: Semantics,
     found: Vec<Found>,
     /// The index in `found` of the match that ends at the state: its own, or else that of its
-    /// failure link.
+    /// failure link. Without links, its own only.
     matched: Vec<u32>,
     /// Whether the state or a descendant of it in the trie has a match.
     alive: Vec<bool>,

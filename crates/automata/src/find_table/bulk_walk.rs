@@ -36,6 +36,13 @@ const FAR: usize = 8;
 
 const _: () = assert!(WARM_UP <= LEAST_PART);
 
+/// The last position at which matches that are `gap` bytes apart are still dense, after `found`
+/// matches of which the last ends at `last`.
+pub(crate) fn last_position(gap: usize, found: usize, last: usize) -> usize {
+    // Two more gaps are allowed, so that a late first match does not end the walk.
+    gap.saturating_mul(found + 2).min(last.saturating_add(gap.saturating_mul(FAR)))
+}
+
 /// How far a walk over all matches of a haystack is. Each call for a haystack gets the same one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BulkWalk {
@@ -87,10 +94,7 @@ impl FindTable {
     ) -> Result<(), Undecided> {
         let before = found.len();
         while found.len() == before && !walk.ended {
-            // Two more gaps are allowed, so that a late first match does not end the walk.
-            let most = gap
-                .saturating_mul(walk.found + 2)
-                .min(walk.last.saturating_add(gap.saturating_mul(FAR)));
+            let most = last_position(gap, walk.found, walk.last);
             if walk.at == haystack.len() {
                 self.push(self.at_end(walk.row), walk.at, found);
                 walk.ended = true;

@@ -24,6 +24,7 @@ use crate::classes::ByteClasses;
 use crate::pairs::Pairs;
 use crate::trie::{CaseFold, Trie};
 pub use bulk_walk::BulkWalk;
+pub(crate) use bulk_walk::last_position;
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
 pub use match_walk::MatchWalk;
 

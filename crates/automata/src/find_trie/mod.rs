@@ -6,8 +6,8 @@
 //! state, and reads bytes that begin no pattern without waiting for a state.
 //!
 //! It answers as a [`FindTable`](crate::FindTable) does. It wins where the table would be large, or
-//! where matches are some tens of bytes apart. Where many walks find nothing, it gives up: the time
-//! is proportional to the haystack.
+//! where matches are some tens of bytes apart. It gives up where walks read bytes again and again,
+//! so the time is proportional to the haystack.
 //!
 //! With [`Semantics::Standard`], walks from later positions look for a match that ends sooner.
 //!
@@ -18,7 +18,7 @@ mod prefixes;
 #[cfg(test)]
 mod tests;
 
-use crate::find_table::Undecided;
+use crate::find_table::{Undecided, last_position};
 use crate::trie::Trie;
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
 use prefixes::{MOST_LEN, Prefixes};
@@ -26,14 +26,16 @@ use prefixes::{MOST_LEN, Prefixes};
 /// The number of matches after which [`FindTrie::next_matches`] returns. Not measured: a guess.
 const PIECE: usize = 32;
 
-/// Where the last match is this many average distances away, matches are no longer dense. Not
-/// measured: a guess.
-const FAR: usize = 8;
-
 /// A search gives up once its walks have read this many bytes for each byte of the haystack, and
 /// [`SLACK`] more. Not measured: guesses.
 const MOST_READS: usize = 8;
 const SLACK: usize = 1 << 10;
+
+/// How many bytes walks may read up to a position.
+#[inline(always)]
+fn most_reads(at: usize) -> usize {
+    at.saturating_mul(MOST_READS).saturating_add(SLACK)
+}
 
 /// An automaton for one of the semantics of non-overlapping matches.
 ///
@@ -92,7 +94,7 @@ impl Node {
 /// How far a walk over the matches of a haystack is. Each call for a haystack gets the same one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrieWalk {
-    /// No match begins before this position any more.
+    /// All later matches begin at this position or after it.
     at: usize,
     /// How many bytes were read by walks over the trie.
     read: usize,
@@ -122,9 +124,10 @@ impl TrieWalk {
 }
 
 impl FindTrie {
-    /// Estimates the bytes of the trie of a set, from above, without reading a pattern.
+    /// Estimates the bytes of the trie of a set without reading a pattern. Free slots are not
+    /// counted.
     pub fn memory_for(set: &PatternSet) -> u64 {
-        (size_of::<Node>() * (set.total_bytes() + 1)) as u64 + Prefixes::memory_for(set)
+        size_of::<Node>() as u64 * (set.total_bytes() as u64 + 1) + Prefixes::memory_for(set)
     }
 
     /// Compiles a set. `None` if the trie exceeds `limit` bytes, if only some of the patterns
@@ -144,7 +147,7 @@ impl FindTrie {
     ///
     /// # Errors
     /// [`Undecided`] if no match begins in the first `most` bytes, and the haystack has more, or if
-    /// many walks found nothing.
+    /// walks read too much.
     #[inline]
     pub fn any_end(&self, haystack: &[u8], most: usize) -> Result<Option<usize>, Undecided> {
         let head = &haystack[..haystack.len().min(most.saturating_add(MOST_LEN))];
@@ -160,7 +163,7 @@ impl FindTrie {
             }
             read += end - at;
             at += 1;
-            if read > MOST_READS * at + SLACK {
+            if read > most_reads(at) {
                 return Err(Undecided);
             }
         }
@@ -170,7 +173,7 @@ impl FindTrie {
     ///
     /// # Errors
     /// [`Undecided`] if no match begins in the next `most` bytes, and the haystack has more, or if
-    /// many walks found nothing.
+    /// walks read too much.
     #[inline]
     pub fn next_match(
         &self,
@@ -186,7 +189,7 @@ impl FindTrie {
     ///
     /// # Errors
     /// [`Undecided`] if the matches so far lie more than `gap` bytes apart, on average, if the last
-    /// one is much farther away, or if many walks found nothing.
+    /// one is much farther away, or if walks read too much.
     pub fn next_matches(
         &self,
         haystack: &[u8],
@@ -194,10 +197,7 @@ impl FindTrie {
         gap: usize,
         found: &mut Vec<Match>,
     ) -> Result<(), Undecided> {
-        // Two more gaps are allowed, so that a late first match does not end the walk.
-        let until = gap
-            .saturating_mul(walk.found + 2)
-            .min(walk.last.saturating_add(gap.saturating_mul(FAR)));
+        let until = last_position(gap, walk.found, walk.last);
         let before = found.len();
         // A copy, which stays in registers.
         let mut now = *walk;
@@ -212,7 +212,7 @@ impl FindTrie {
             }
         }
         *walk = now;
-        // If matches were found, the next call says again that it is undecided.
+        // If matches were found, the next call decides again.
         if found.len() > before { Ok(()) } else { flow }
     }
 
@@ -224,7 +224,7 @@ impl FindTrie {
         until: usize,
     ) -> Result<Option<Match>, Undecided> {
         let head = &haystack[..haystack.len().min(until.saturating_add(MOST_LEN))];
-        loop {
+        while walk.read <= most_reads(walk.at) {
             let next = self.prefixes.next(head, walk.at);
             if next >= head.len() {
                 walk.ended = head.len() == haystack.len();
@@ -242,16 +242,14 @@ impl FindTrie {
             };
             walk.read += end - walk.at;
             if let Some(found) = found {
-                let found = if self.earliest { self.sooner(haystack, found, walk) } else { found };
+                let found = if self.earliest { self.sooner(haystack, found, walk)? } else { found };
                 (walk.at, walk.last) = (found.end, found.end);
                 walk.found += 1;
                 return Ok(Some(found));
             }
             walk.at += 1;
-            if walk.read > MOST_READS * walk.at + SLACK {
-                return Err(Undecided);
-            }
         }
+        Err(Undecided)
     }
 
     /// The match that begins at `start` and lies deepest in the trie, and where the walk ended.
@@ -288,16 +286,27 @@ impl FindTrie {
     }
 
     /// Among the matches that begin after `best` and end before it, the one that ends first.
+    ///
+    /// # Errors
+    /// [`Undecided`] if walks read too much.
     #[inline]
-    fn sooner(&self, haystack: &[u8], mut best: Match, walk: &mut TrieWalk) -> Match {
+    fn sooner(
+        &self,
+        haystack: &[u8],
+        mut best: Match,
+        walk: &mut TrieWalk,
+    ) -> Result<Match, Undecided> {
         let mut start = best.start + 1;
         while start + self.min_len < best.end {
             let (found, end) = self.shortest(&haystack[..best.end - 1], start);
             walk.read += end - start;
             best = found.unwrap_or(best);
             start += 1;
+            if walk.read > most_reads(start) {
+                return Err(Undecided);
+            }
         }
-        best
+        Ok(best)
     }
 
     /// The child for the byte at `at`.

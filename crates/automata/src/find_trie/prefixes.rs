@@ -17,14 +17,14 @@ const LEAST_HASHED: usize = 4;
 
 /// The bitmap of hashes has from 32 to 64 bits per pattern, and between 2 to these powers. Not
 /// measured: guesses.
-const BITS_PER_PATTERN: usize = 32;
+const BITS_PER_PATTERN: u64 = 32;
 const LEAST_BITS: u32 = 12;
 const MOST_BITS: u32 = 22;
 
-/// A multiplier without a pattern: the golden ratio.
+/// The multiplier of the hash: 2^64 divided by the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What positions are looked up in.
+/// Finds the positions at which a pattern may begin.
 #[derive(Debug)]
 pub(super) enum Prefixes {
     Groups(Groups),
@@ -32,7 +32,7 @@ pub(super) enum Prefixes {
 }
 
 impl Prefixes {
-    /// The bytes of memory for a set, or a few more.
+    /// The bytes of memory for a set.
     pub(super) fn memory_for(set: &PatternSet) -> u64 {
         match set.min_len() {
             ..LEAST_HASHED => (8 * GROUPS * GROUPS) as u64,
@@ -118,7 +118,7 @@ pub(super) struct Hashes {
     /// The number of bytes that are hashed, and a mask of them.
     len: usize,
     mask: u64,
-    /// What makes letters of either case equal.
+    /// Bits that are set in every byte, so that both cases of a letter have one hash.
     fold: u64,
     /// How far the product is shifted to get a hash.
     shift: u32,
@@ -127,7 +127,7 @@ pub(super) struct Hashes {
 impl Hashes {
     /// The binary logarithm of the number of bits.
     fn bits(set: &PatternSet) -> u32 {
-        let bits = (set.len() * BITS_PER_PATTERN).next_power_of_two();
+        let bits = (set.len() as u64 * BITS_PER_PATTERN).next_power_of_two();
         bits.trailing_zeros().clamp(LEAST_BITS, MOST_BITS)
     }
 

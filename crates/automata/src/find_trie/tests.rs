@@ -26,7 +26,15 @@ fn check(set: &PatternSet, haystack: &[u8]) -> usize {
                 && trie.next_matches(haystack, &mut walk, gap, &mut some).is_ok()
             {}
             assert!(some[..] == found[..some.len()] && walk.found() == some.len());
+            assert_eq!(walk.last(), some.last().map_or(0, |m| m.end));
             assert!(!walk.is_at_end() || some.len() == found.len());
+        }
+        for most in 0..9 {
+            let (mut walk, mut some) = (TrieWalk::default(), Vec::new());
+            while !walk.is_at_end() {
+                some.extend(trie.next_match(haystack, &mut walk, most).unwrap_or_default());
+            }
+            assert_eq!(some, found, "{semantics} {most}");
         }
         let mut walk = TrieWalk::default();
         for &m in &found {
@@ -97,6 +105,36 @@ fn it_gives_up_where_walks_find_nothing() {
         assert_eq!(found.len(), 1);
         assert_eq!(trie.any_end(&haystack.as_bytes()[2..], usize::MAX), Err(Undecided));
     }
+}
+
+/// Walks that find a match read far beyond it, or look for one that ends sooner.
+#[test]
+fn it_gives_up_where_walks_to_matches_read_too_much() {
+    let haystack = "a".repeat(5000);
+    let long = "a".repeat(3000) + "b";
+    let longest = PatternSet::new(["a", &long]).unwrap();
+    let standard = PatternSet::new(["a".repeat(600).as_str(), "b"]).unwrap();
+    for (set, semantics) in
+        [(&longest, Semantics::LeftmostLongest), (&standard, Semantics::Standard)]
+    {
+        let trie = FindTrie::new(set, semantics, u64::MAX).unwrap();
+        let mut walk = TrieWalk::default();
+        while trie.next_match(haystack.as_bytes(), &mut walk, usize::MAX).is_ok() {}
+        assert!(!walk.is_at_end() && walk.read < 10_000, "{semantics}: {}", walk.read);
+        assert_eq!(walk.last(), walk.found());
+    }
+}
+
+#[test]
+fn the_limit_is_not_exceeded() {
+    let set = PatternSet::new((0..3000).map(|n| format!("{n:05}"))).unwrap();
+    let sizes = (0..30).filter_map(|k| {
+        let limit = k * 4000;
+        let trie = FindTrie::new(&set, Semantics::Standard, limit)?;
+        assert!(trie.memory() <= limit);
+        Some(trie.memory())
+    });
+    assert!(sizes.count() > 3);
 }
 
 #[test]

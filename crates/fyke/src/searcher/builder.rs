@@ -213,9 +213,9 @@ impl SearcherBuilder {
     /// once they pay. This changes speed, memory and the time to compile, never the matches.
     ///
     /// It has no effect on an engine that was selected by name or runs on a GPU. It has none on a
-    /// set that gets no automaton: one case-sensitive pattern, a set in which only some patterns
-    /// ignore case, or one whose automata would exceed some 64 MiB or an eighth of what the memory
-    /// limit leaves.
+    /// set that gets neither: one case-sensitive pattern, a set in which only some patterns ignore
+    /// case, or one whose table would exceed 12 MiB and whose trie 64 MiB. Together they take at most
+    /// an eighth of what the memory limit leaves.
     ///
     /// ```
     /// use fyke::{PatternSet, Searcher};

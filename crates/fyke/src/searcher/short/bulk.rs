@@ -1,19 +1,20 @@
-//! [`BulkIter`]: matches by the table, those of a piece at once.
+//! [`BulkIter`]: matches by an automaton, those of a piece at once.
 
 use super::super::pool::{self, Lease};
 use super::Short;
-use super::table::Automaton;
+use super::automata::Automaton;
 use fyke_automata::find_table::{BulkWalk, Undecided};
 use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
 use fyke_core::Match;
 
-/// In a haystack of fewer bytes, one walk is mostly faster than four, for which a state is leased.
+/// In a haystack of fewer bytes, one walk is mostly faster than the table's four, for which a state is
+/// leased.
 /// Measured with 500 to 2,000 words of the King James Bible, in 40 to 159 bytes, on a Sapphire
 /// Rapids and a Zen 1; `calls` has 53 bytes.
 pub(super) const LEAST_BULK: usize = 64;
 
-/// A walk by the table that finds the matches of a piece at once and keeps them in a leased state.
+/// A walk that finds the matches of a piece at once and keeps them in a leased state.
 pub(in crate::searcher) struct BulkIter<'a> {
     by: By<'a>,
     /// Where the average distance between matches is noted.
@@ -21,7 +22,7 @@ pub(in crate::searcher) struct BulkIter<'a> {
     pub(in crate::searcher) haystack: &'a [u8],
     /// Matches farther apart, on average, are left to the matcher.
     gap: usize,
-    /// Its `found` holds the matches that the table found last.
+    /// Its `found` holds the matches that were found last.
     state: Lease<'a>,
     /// How many of them were returned.
     given: usize,

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Lazy<T> {
     made: OnceLock<Option<T>>,
     /// Nanoseconds that it would have saved so far, and nanoseconds to compile it.
-    missed: AtomicU64,
-    price: u64,
+    missed_ns: AtomicU64,
+    compile_ns: u64,
 }
 
 impl<T> Lazy<T> {
-    pub(super) fn new(price: u64) -> Lazy<T> {
-        Lazy { made: OnceLock::new(), missed: AtomicU64::new(0), price }
+    pub(super) fn new(compile_ns: u64) -> Lazy<T> {
+        Lazy { made: OnceLock::new(), missed_ns: AtomicU64::new(0), compile_ns: compile_ns.max(1) }
     }
 
     /// Compiles it now. `None` if it cannot be compiled.
@@ -38,7 +38,9 @@ impl<T> Lazy<T> {
 
     #[cold]
     fn compile_if_it_pays(&self, saves: u64, compile: impl FnOnce() -> Option<T>) -> Option<&T> {
-        let missed = self.missed.fetch_add(saves, Ordering::Relaxed);
-        if missed < self.price { None } else { self.compile(compile) }
+        let before = self.missed_ns.fetch_add(saves, Ordering::Relaxed);
+        // One call compiles. Those of other threads do not wait for it.
+        let is_first = before < self.compile_ns && before.saturating_add(saves) >= self.compile_ns;
+        if is_first { self.compile(compile) } else { None }
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
 //! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_first`], match by match,
-//! where the engine has it; a transition table for other sets.
+//! where the engine has it; a transition table or a trie for other sets.
 
+mod automata;
 mod bulk;
 mod lazy;
 mod one;
-mod table;
 
 use crate::MatchKind;
+use automata::{Automaton, MOST_DIRECT, ShortAutomata};
 pub(super) use bulk::BulkIter;
 use bulk::LEAST_BULK;
 use fyke_automata::find_table::{MatchWalk, Undecided};
@@ -17,12 +18,11 @@ use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{First, FirstMatch, Match, Matcher, Options};
 use one::OnePattern;
-use table::{Automaton, MOST_DIRECT, ShortTable};
 
 /// The fast path of a searcher.
 pub(super) enum Short {
     One(OnePattern),
-    Table(ShortTable, Option<FindFirst>),
+    Automata(ShortAutomata, Option<FindFirst>),
 }
 
 /// How to ask the matcher for one match at a time, by [`Matcher::find_first`].
@@ -61,7 +61,7 @@ impl FindFirst {
 }
 
 impl Short {
-    /// The fast path that suits a matcher, if any. With `eager`, a table is compiled now.
+    /// The fast path that suits a matcher, if any. With `eager`, automata are compiled now.
     pub(super) fn new(
         matcher: &dyn Matcher,
         kind: MatchKind,
@@ -74,11 +74,11 @@ impl Short {
         }
         let min_len = matcher.find_first_min_len();
         let direct = min_len.map(|_| FindFirst::new(matcher, kind));
-        let table = ShortTable::new(set, kind, opt.memory_limit, min_len)?;
+        let table = ShortAutomata::new(set, kind, opt.memory_limit, min_len)?;
         if eager {
             table.compile();
         }
-        Some(Short::Table(table, direct))
+        Some(Short::Automata(table, direct))
     }
 
     /// Whether there is a match; `None` if the matcher should look.
@@ -86,7 +86,7 @@ impl Short {
     pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
         match self {
             Short::One(one) => Some(one.is_match(haystack)),
-            Short::Table(table, _) => table.is_match(haystack),
+            Short::Automata(table, _) => table.is_match(haystack),
         }
     }
 
@@ -95,7 +95,7 @@ impl Short {
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         match self {
             Short::One(one) => Some(one.find(haystack, 0, false)),
-            Short::Table(table, _) => table.find(haystack),
+            Short::Automata(table, _) => table.find(haystack),
         }
     }
 
@@ -109,10 +109,10 @@ impl Short {
         let len = haystack.len();
         let by = match self {
             Short::One(one) => By::One(one),
-            Short::Table(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
+            Short::Automata(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
                 By::FindFirst(matcher, direct)
             }
-            Short::Table(table, _) if len < LEAST_BULK => match table.to_all(len)? {
+            Short::Automata(table, _) if len < LEAST_BULK => match table.to_all(len)? {
                 Automaton::Table(table) => By::Table(table, MatchWalk::default()),
                 Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
             },
@@ -125,7 +125,7 @@ impl Short {
     #[inline]
     pub(super) fn walk_in_bulk<'a>(&'a self, haystack: &'a [u8]) -> Option<BulkIter<'a>> {
         match self {
-            Short::Table(table, _) if haystack.len() >= LEAST_BULK => {
+            Short::Automata(table, _) if haystack.len() >= LEAST_BULK => {
                 let by = table.to_all(haystack.len())?;
                 Some(BulkIter::new(by, table.gap_limit(haystack.len()), self, haystack))
             }
@@ -138,14 +138,14 @@ impl Short {
     pub(super) fn gap(&self) -> Option<usize> {
         match self {
             Short::One(_) => None,
-            Short::Table(table, _) => table.noted_gap(),
+            Short::Automata(table, _) => table.noted_gap(),
         }
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
-        if let Short::Table(table, _) = self {
+        if let Short::Automata(table, _) = self {
             table.note(bytes);
         }
     }

@@ -18,9 +18,10 @@ use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{Match, PatternSet};
 use std::cell::Cell;
 
-/// The maximum number of bytes of a table. Measured with 10,000 and 12,000 words of the King James
-/// Bible, whose tables have some 11 and 16 MB: the first wins over the trie, the second does not.
-const MOST_MEMORY: u64 = 16 << 20;
+/// The maximum number of bytes of a table. Measured with words of the King James Bible on a Sapphire
+/// Rapids: near this size, the table wins over the trie with matches some 5 bytes apart, and loses
+/// with matches some 30 bytes apart. No benchmark shows it.
+const MOST_MEMORY: u64 = 12 << 20;
 
 /// Where the table has more bytes than this, the trie is faster in short haystacks. Measured with
 /// 500 to 5,000 words of the King James Bible, on a Sapphire Rapids.
@@ -29,8 +30,8 @@ const LARGE_TABLE: u64 = 4 << 20;
 /// The maximum number of bytes of a trie. Not measured: a guess.
 const MOST_TRIE_MEMORY: u64 = 64 << 20;
 
-/// An automaton is built only if the memory limit leaves this many times its bytes, so that a low
-/// limit serves the matcher first. Not measured: a guess.
+/// The automata take at most this part of what the memory limit leaves, so that a low limit serves
+/// the matcher first. Not measured: a guess.
 const SHARE: u64 = 8;
 
 /// Nanoseconds to compile a thousand bytes of the table. Measured on a Zen 5 with 20 to 6,000 words
@@ -47,7 +48,7 @@ const SAVES_NS: u64 = 100;
 /// The same for the trie, with 10,000 patterns (`calls`).
 const TRIE_SAVES_NS: u64 = 300;
 
-/// For up to this many patterns, the table is faster only in haystacks that are always walked
+/// For up to this many patterns, the automaton is faster only in haystacks that are always walked
 /// (`calls`).
 const FEW: usize = 8;
 
@@ -59,7 +60,7 @@ const MANY: usize = 256;
 /// matcher. Not measured: a guess above [`GAP_OF_FIRST`].
 const MOST_TO_FIRST: usize = 1 << 10;
 
-/// Below this average distance between matches, the table finds all matches (`calls`).
+/// Below this average distance between matches, an automaton finds all matches (`calls`).
 const GAP: u16 = 49;
 
 /// The same for the first match of [`MANY`] patterns: a scan reads more than is needed, and takes
@@ -107,8 +108,8 @@ thread_local! {
     static GAPS: [Cell<u16>; SLOTS] = const { [const { Cell::new(0) }; SLOTS] };
 }
 
-/// The average distances between matches below which the table is the faster way to all of them,
-/// and to the first one. `direct_from`: see [`ShortTable::new`].
+/// The average distances between matches below which an automaton is the faster way to all of them,
+/// and to the first one. `direct_from`: see [`ShortAutomata::new`].
 fn gap_limits(patterns: usize, direct_from: Option<usize>) -> (u16, u16) {
     match direct_from {
         _ if patterns <= FEW => (0, 0),
@@ -153,11 +154,12 @@ impl Automaton<'_> {
 }
 
 /// The automata of a searcher, and when to compile them.
-pub(in crate::searcher) struct ShortTable {
+pub(in crate::searcher) struct ShortAutomata {
     set: PatternSet,
     kind: MatchKind,
-    /// The maximum number of bytes of an automaton.
-    limit: u64,
+    /// The maximum number of bytes of each automaton.
+    table_limit: u64,
+    trie_limit: u64,
     /// A haystack up to this many bytes is always walked.
     always: usize,
     /// A longer haystack of up to this many bytes is never walked: `find_first` is faster there.
@@ -171,7 +173,7 @@ pub(in crate::searcher) struct ShortTable {
     trie: Option<Lazy<FindTrie>>,
 }
 
-impl ShortTable {
+impl ShortAutomata {
     /// The automata of a set, to be compiled when they pay. `None` if they would be large, or if
     /// memory is short. `direct_from`: the number of bytes from which on the matcher's `find_first`
     /// is faster than an automaton.
@@ -180,19 +182,21 @@ impl ShortTable {
         kind: MatchKind,
         memory_limit: Option<u64>,
         direct_from: Option<usize>,
-    ) -> Option<ShortTable> {
+    ) -> Option<ShortAutomata> {
         let share = memory_limit.map_or(u64::MAX, |limit| limit / SHARE);
         let (gap_limit, gap_limit_of_first) = gap_limits(set.len(), direct_from);
+        let most = MOST_MEMORY.min(share);
         let table_bytes = Some(FindTable::memory_at_least(set))
-            .filter(|&bytes| bytes <= MOST_MEMORY)
+            .filter(|&bytes| bytes <= most)
             .map(|_| FindTable::memory_for(set))
-            .filter(|&bytes| bytes <= MOST_MEMORY);
+            .filter(|&bytes| bytes <= most);
+        let trie_limit = MOST_TRIE_MEMORY.min(share - table_bytes.unwrap_or(0));
         let trie_bytes = Some(FindTrie::memory_for(set))
-            .filter(|&bytes| bytes <= MOST_TRIE_MEMORY.min(share))
+            .filter(|&bytes| bytes <= trie_limit)
             .filter(|_| table_bytes.is_none_or(|bytes| bytes > LARGE_TABLE));
-        let table_bytes = table_bytes.filter(|&bytes| bytes <= share);
-        (table_bytes.is_some() || trie_bytes.is_some()).then(|| ShortTable {
-            limit: share,
+        (table_bytes.is_some() || trie_bytes.is_some()).then(|| ShortAutomata {
+            table_limit: most,
+            trie_limit,
             set: set.clone(),
             kind,
             always: match direct_from {
@@ -200,7 +204,7 @@ impl ShortTable {
                 None if set.len() >= MANY => ALWAYS_FOR_MANY,
                 None => ALWAYS,
             },
-            // A matcher that is slower than the table on `ALWAYS` bytes leaves dense matches to it.
+            // A matcher that is slower than an automaton on `ALWAYS` bytes leaves dense matches to it.
             never: match direct_from {
                 Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
                 _ => 0,
@@ -223,11 +227,11 @@ impl ShortTable {
     }
 
     fn new_table(&self) -> Option<FindTable> {
-        FindTable::new(&self.set, self.kind.semantics(), self.limit.min(MOST_MEMORY))
+        FindTable::new(&self.set, self.kind.semantics(), self.table_limit)
     }
 
     fn new_trie(&self) -> Option<FindTrie> {
-        FindTrie::new(&self.set, self.kind.semantics(), self.limit.min(MOST_TRIE_MEMORY))
+        FindTrie::new(&self.set, self.kind.semantics(), self.trie_limit)
     }
 
     /// The automaton for a short haystack or for a long one, if it is compiled or now pays.
@@ -285,7 +289,7 @@ impl ShortTable {
         if len <= self.always { usize::MAX } else { usize::from(self.gap_limit) }
     }
 
-    /// Whether the table is the faster way to all matches of a haystack.
+    /// Whether an automaton is the faster way to all matches of a haystack.
     #[inline]
     pub(super) fn is_faster(&self, len: usize) -> bool {
         self.wins(len, self.gap_limit)
@@ -323,6 +327,61 @@ impl ShortTable {
     }
 
     fn slot(&self) -> usize {
-        (std::ptr::from_ref(self) as usize / size_of::<ShortTable>()) % SLOTS
+        (std::ptr::from_ref(self) as usize / size_of::<ShortAutomata>()) % SLOTS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of four digits and more, of which each has a state of its own and others.
+    fn automata(words: usize, memory_limit: Option<u64>) -> Option<ShortAutomata> {
+        let words =
+            (0..words as u64).map(|n| format!("{:06}", n.wrapping_mul(7_777_777) % 999_983));
+        let set = PatternSet::new(words).unwrap();
+        ShortAutomata::new(&set, MatchKind::LeftmostFirst, memory_limit, None)
+    }
+
+    /// Which automata a set may have: a table, a trie.
+    fn kinds(words: usize, memory_limit: Option<u64>) -> Option<(bool, bool)> {
+        automata(words, memory_limit).map(|it| (it.table.is_some(), it.trie.is_some()))
+    }
+
+    #[test]
+    fn large_sets_have_a_trie() {
+        assert_eq!(kinds(100, None), Some((true, false)));
+        assert_eq!(kinds(40_000, None), Some((true, true)));
+        assert_eq!(kinds(200_000, None), Some((false, true)));
+    }
+
+    #[test]
+    fn a_low_memory_limit_leaves_the_smaller_one_or_none() {
+        assert_eq!(kinds(40_000, Some(SHARE * (4 << 20))), Some((false, true)));
+        assert_eq!(kinds(40_000, Some(SHARE << 10)), None);
+        assert_eq!(kinds(100, Some(SHARE << 10)), None);
+    }
+
+    #[test]
+    fn the_trie_serves_short_haystacks_and_the_table_long_ones() {
+        let both = automata(40_000, None).unwrap();
+        assert!(both.get(false, || 0).is_none() && both.get(true, || 0).is_none());
+        both.compile();
+        assert!(matches!(both.get(false, || 0), Some(Automaton::Trie(_))));
+        assert!(matches!(both.get(true, || 0), Some(Automaton::Table(_))));
+        let trie = automata(200_000, None).unwrap();
+        trie.compile();
+        assert!(matches!(trie.get(true, || 0), Some(Automaton::Trie(_))));
+    }
+
+    #[test]
+    fn one_call_compiles_once_it_pays() {
+        let lazy = Lazy::new(250);
+        let made: Vec<_> = (0..5).map(|_| lazy.get(|| 100, || Some(7)).copied()).collect();
+        assert_eq!(made, [None, None, Some(7), Some(7), Some(7)]);
+        let refused = Lazy::<u8>::new(0);
+        assert!(
+            refused.get(|| 100, || None).is_none() && refused.get(|| 100, || Some(1)).is_none()
+        );
     }
 }
