@@ -74,12 +74,12 @@ pub(super) struct Groups {
     /// By the groups of the first two bytes, a bit for each group of the third.
     third: Vec<u64>,
     /// The group of each byte: its class, if there are at most [`GROUPS`].
-    group: [u8; 256],
+    group: Box<[u8; 256]>,
 }
 
 impl Groups {
     fn new(states: &States<'_>, classes: &ByteClasses) -> Groups {
-        let group = classes.map().map(|class| class % GROUPS as u8);
+        let group = Box::new(classes.map().map(|class| class % GROUPS as u8));
         let mut third = vec![0; GROUPS * GROUPS];
         let group_of = |state| usize::from(group[usize::from(states.trie.label(state))]);
         for first in states.children(ROOT) {

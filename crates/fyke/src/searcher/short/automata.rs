@@ -170,7 +170,7 @@ pub(in crate::searcher) struct ShortAutomata {
     gap_limit_of_first: u16,
     /// At least one of them.
     table: Option<Lazy<FindTable>>,
-    trie: Option<Lazy<FindTrie>>,
+    trie: Option<Box<Lazy<FindTrie>>>,
 }
 
 impl ShortAutomata {
@@ -212,7 +212,7 @@ impl ShortAutomata {
             gap_limit,
             gap_limit_of_first,
             table: table_bytes.map(|bytes| Lazy::new(bytes * BUILD_NS / 1000)),
-            trie: trie_bytes.map(|bytes| Lazy::new(bytes * BUILD_TRIE_NS / 1000)),
+            trie: trie_bytes.map(|bytes| Box::new(Lazy::new(bytes * BUILD_TRIE_NS / 1000))),
         })
     }
 
