@@ -285,7 +285,7 @@ def contenders():
             ),
             by_polars(lambda p, c: int(c.str.find_many(p).list.len().sum())),
         ],
-        # What these matches matched.
+        # The text of each of these matches.
         "matched parts of a column": [
             by_fyke(
                 lambda s, c: int(fyke.extract_many(c, s, overlapping=False).list.len().sum()),

@@ -38,7 +38,7 @@ def _as_library_of(column: Any, result: _fyke.Column) -> Any:
     # A column of a library exists, so the library was imported.
     module: Any = sys.modules.get(library)
     if library == "polars" and isinstance(column, module.Series):
-        return module.Series(column.name, result)
+        return module.Series(result).alias(column.name)
     if library == "pyarrow":
         array = module.array(result)
         return module.chunked_array([array]) if isinstance(column, module.ChunkedArray) else array

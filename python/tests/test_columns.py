@@ -360,3 +360,19 @@ def test_rows_with_many_matches_are_searched_one_by_one():
     wanted = [None if row is None else "a" in row for row in rows]
     assert fyke.contains_any(rows, ["a", "aa"]).to_pylist() == wanted
     assert fyke.contains_any(rows, ["a", "aa"], threads=3).to_pylist() == wanted
+
+
+@pytest.mark.parametrize("kind", ["standard", "leftmost-first", "leftmost-longest"])
+def test_dense_matches_are_those_of_each_row(kind, rng):
+    patterns = ["a", "ab", "abc", "b", "ca", "a", "cab c"]
+    searcher = fyke.Searcher(patterns, ids=[4, 9, 2, 7, 2, 1, 3], match_kind=kind)
+    rows = ["".join(rng.choices("abc ", k=rng.randint(0, 60))) for _ in range(300)]
+    rows[100], rows[101] = None, ""
+    want = [None if row is None else list(searcher.find_iter(row)) for row in rows]
+    for begin in (0, 90):
+        found = fyke.find_many(rows[begin:], searcher, overlapping=False)
+        assert found.to_pylist() == want[begin:]
+    assert sum(map(len, filter(None, want))) > 2000
+    sparse = ["-" * 40] * 40 + rows
+    found = fyke.find_many(sparse, searcher, overlapping=False)
+    assert found.to_pylist() == [[]] * 40 + want

@@ -20,7 +20,7 @@ const NO_MATCH: u32 = u32::MAX;
 
 /// A match that ends at a state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct StateMatch {
     pub(crate) id: PatternId,
     pub(crate) len: u16,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Found {
 pub(crate) struct States<'a> {
     pub(crate) trie: &'a Trie,
     semantics: Semantics,
-    found: Vec<Found>,
+    found: Vec<StateMatch>,
     /// The index in `found` of the match that ends at the state: its own, or else that of its
     /// failure link. Without links, its own only.
     matched: Vec<u32>,
@@ -77,7 +77,7 @@ impl<'a> States<'a> {
             });
             if let (Some(id), true) = (own, reported) {
                 states.matched[s] = states.found.len() as u32;
-                states.found.push(Found { id, len: depth as u16 });
+                states.found.push(StateMatch { id, len: depth as u16 });
             }
             let now = before.into_iter().chain(own).min();
             trie.children(state).for_each(|child| lowest[child as usize] = now);
@@ -136,7 +136,7 @@ impl<'a> States<'a> {
     }
 
     /// The match that ends at a state, if there is one.
-    pub(crate) fn matched(&self, state: u32) -> Option<Found> {
+    pub(crate) fn matched(&self, state: u32) -> Option<StateMatch> {
         self.found.get(self.matched[state as usize] as usize).copied()
     }
 

@@ -3,7 +3,7 @@
 
 use super::{BYTES_PER_ENTRY, FindTable, NO_REPORT, Reported};
 use crate::classes::ByteClasses;
-use crate::find_states::{Found, NO_STATE, States};
+use crate::find_states::{NO_STATE, StateMatch, States};
 use crate::trie::{ROOT, Trie};
 use fyke_core::{PatternSet, Semantics};
 use std::collections::HashMap;
@@ -26,8 +26,8 @@ pub(super) fn compile(
 }
 
 /// A match that ends at the position where it is reported.
-impl From<Found> for Reported {
-    fn from(Found { id, len }: Found) -> Reported {
+impl From<StateMatch> for Reported {
+    fn from(StateMatch { id, len }: StateMatch) -> Reported {
         Reported { id, len, ago: 0, is_last: true }
     }
 }

@@ -214,8 +214,8 @@ impl SearcherBuilder {
     ///
     /// It has no effect on an engine that was selected by name or runs on a GPU. It has none on a
     /// set that gets neither: one case-sensitive pattern, a set in which only some patterns ignore
-    /// case, or one whose table would exceed 12 MiB and whose trie 64 MiB. Together they take at most
-    /// an eighth of what the memory limit leaves.
+    /// case, or one whose table would exceed 12 MiB and whose trie 64 MiB. Together they take at
+    /// most an eighth of what the memory limit leaves.
     ///
     /// ```
     /// use fyke::{PatternSet, Searcher};

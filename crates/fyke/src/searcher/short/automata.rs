@@ -18,9 +18,9 @@ use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{Match, PatternSet};
 use std::cell::Cell;
 
-/// The maximum number of bytes of a table. Measured with words of the King James Bible on a Sapphire
-/// Rapids: near this size, the table wins over the trie with matches some 5 bytes apart, and loses
-/// with matches some 30 bytes apart. No benchmark shows it.
+/// The maximum number of bytes of a table. Measured with words of the King James Bible on a
+/// Sapphire Rapids: near this size, the table wins over the trie with matches some 5 bytes apart,
+/// and loses with matches some 30 bytes apart. No benchmark shows it.
 const MOST_MEMORY: u64 = 12 << 20;
 
 /// Where the table has more bytes than this, the trie is faster in short haystacks. Measured with
@@ -187,10 +187,11 @@ impl ShortAutomata {
         let (gap_limit, gap_limit_of_first) = gap_limits(set.len(), direct_from);
         let most = MOST_MEMORY.min(share);
         let table_bytes = Some(FindTable::memory_at_least(set))
-            .filter(|&bytes| bytes <= most)
+            .filter(|&bytes| bytes <= most && set.len() < usize::from(u16::MAX))
             .map(|_| FindTable::memory_for(set))
             .filter(|&bytes| bytes <= most);
-        let trie_limit = MOST_TRIE_MEMORY.min(share - table_bytes.unwrap_or(0));
+        // The table may be larger than its estimate, up to its limit.
+        let trie_limit = MOST_TRIE_MEMORY.min(share - table_bytes.map_or(0, |_| most));
         let trie_bytes = Some(FindTrie::memory_for(set))
             .filter(|&bytes| bytes <= trie_limit)
             .filter(|_| table_bytes.is_none_or(|bytes| bytes > LARGE_TABLE));
@@ -204,7 +205,8 @@ impl ShortAutomata {
                 None if set.len() >= MANY => ALWAYS_FOR_MANY,
                 None => ALWAYS,
             },
-            // A matcher that is slower than an automaton on `ALWAYS` bytes leaves dense matches to it.
+            // A matcher that is slower than an automaton on `ALWAYS` bytes leaves dense matches to
+            // it.
             never: match direct_from {
                 Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
                 _ => 0,
@@ -234,19 +236,33 @@ impl ShortAutomata {
         FindTrie::new(&self.set, self.kind.semantics(), self.trie_limit)
     }
 
-    /// The automaton for a short haystack or for a long one, if it is compiled or now pays.
-    /// `matches` estimates the number of matches.
+    /// The automaton for a short haystack or for a long one, if it is compiled or now pays. Else
+    /// the other one, if it is compiled. `matches` estimates the number of matches.
     #[inline]
     fn get(&self, is_long: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
-        let table = || {
-            let saves = || SAVES_NS * (1 + matches());
-            self.table.as_ref()?.get(saves, || self.new_table()).map(Automaton::Table)
-        };
-        let trie = || {
-            let saves = || TRIE_SAVES_NS * (1 + matches());
-            self.trie.as_ref()?.get(saves, || self.new_trie()).map(Automaton::Trie)
-        };
-        if is_long { table().or_else(trie) } else { trie().or_else(table) }
+        match (&self.table, &self.trie) {
+            (Some(table), None) => self.table_of(table, matches),
+            (Some(table), Some(trie)) if is_long && !table.is_refused() => {
+                let made = || trie.made().map(Automaton::Trie);
+                self.table_of(table, matches).or_else(made)
+            }
+            (table, Some(trie)) => {
+                let saves = || TRIE_SAVES_NS * (1 + matches());
+                let made = || table.as_ref()?.made().map(Automaton::Table);
+                trie.get(saves, || self.new_trie()).map(Automaton::Trie).or_else(made)
+            }
+            (None, None) => None,
+        }
+    }
+
+    #[inline]
+    fn table_of<'a>(
+        &'a self,
+        table: &'a Lazy<FindTable>,
+        matches: impl Fn() -> u64,
+    ) -> Option<Automaton<'a>> {
+        let saves = || SAVES_NS * (1 + matches());
+        table.get(saves, || self.new_table()).map(Automaton::Table)
     }
 
     /// Whether there is a match; `None` if the matcher should look.
@@ -335,7 +351,7 @@ impl ShortAutomata {
 mod tests {
     use super::*;
 
-    /// Words of four digits and more, of which each has a state of its own and others.
+    /// Words of six digits.
     fn automata(words: usize, memory_limit: Option<u64>) -> Option<ShortAutomata> {
         let words =
             (0..words as u64).map(|n| format!("{:06}", n.wrapping_mul(7_777_777) % 999_983));
@@ -375,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_compiles_once_it_pays() {
+    fn the_call_that_pays_compiles() {
         let lazy = Lazy::new(250);
         let made: Vec<_> = (0..5).map(|_| lazy.get(|| 100, || Some(7)).copied()).collect();
         assert_eq!(made, [None, None, Some(7), Some(7), Some(7)]);

@@ -22,6 +22,18 @@ impl<T> Lazy<T> {
         self.made.get_or_init(compile).as_ref()
     }
 
+    /// The automaton, if it is compiled.
+    #[inline]
+    pub(super) fn made(&self) -> Option<&T> {
+        self.made.get()?.as_ref()
+    }
+
+    /// Whether it turned out that it cannot be compiled.
+    #[inline]
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self.made.get(), Some(None))
+    }
+
     /// The automaton, if it is compiled or now pays. `saves` computes the nanoseconds that it saves
     /// in this call.
     #[inline]

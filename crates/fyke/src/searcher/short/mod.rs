@@ -74,11 +74,11 @@ impl Short {
         }
         let min_len = matcher.find_first_min_len();
         let direct = min_len.map(|_| FindFirst::new(matcher, kind));
-        let table = ShortAutomata::new(set, kind, opt.memory_limit, min_len)?;
+        let automata = ShortAutomata::new(set, kind, opt.memory_limit, min_len)?;
         if eager {
-            table.compile();
+            automata.compile();
         }
-        Some(Short::Automata(table, direct))
+        Some(Short::Automata(automata, direct))
     }
 
     /// Whether there is a match; `None` if the matcher should look.
@@ -86,7 +86,7 @@ impl Short {
     pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
         match self {
             Short::One(one) => Some(one.is_match(haystack)),
-            Short::Automata(table, _) => table.is_match(haystack),
+            Short::Automata(automata, _) => automata.is_match(haystack),
         }
     }
 
@@ -95,7 +95,7 @@ impl Short {
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         match self {
             Short::One(one) => Some(one.find(haystack, 0, false)),
-            Short::Automata(table, _) => table.find(haystack),
+            Short::Automata(automata, _) => automata.find(haystack),
         }
     }
 
@@ -109,10 +109,12 @@ impl Short {
         let len = haystack.len();
         let by = match self {
             Short::One(one) => By::One(one),
-            Short::Automata(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
+            Short::Automata(automata, Some(direct))
+                if len <= MOST_DIRECT && !automata.is_faster(len) =>
+            {
                 By::FindFirst(matcher, direct)
             }
-            Short::Automata(table, _) if len < LEAST_BULK => match table.to_all(len)? {
+            Short::Automata(automata, _) if len < LEAST_BULK => match automata.to_all(len)? {
                 Automaton::Table(table) => By::Table(table, MatchWalk::default()),
                 Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
             },
@@ -125,9 +127,9 @@ impl Short {
     #[inline]
     pub(super) fn walk_in_bulk<'a>(&'a self, haystack: &'a [u8]) -> Option<BulkIter<'a>> {
         match self {
-            Short::Automata(table, _) if haystack.len() >= LEAST_BULK => {
-                let by = table.to_all(haystack.len())?;
-                Some(BulkIter::new(by, table.gap_limit(haystack.len()), self, haystack))
+            Short::Automata(automata, _) if haystack.len() >= LEAST_BULK => {
+                let by = automata.to_all(haystack.len())?;
+                Some(BulkIter::new(by, automata.gap_limit(haystack.len()), self, haystack))
             }
             _ => None,
         }
@@ -138,15 +140,15 @@ impl Short {
     pub(super) fn gap(&self) -> Option<usize> {
         match self {
             Short::One(_) => None,
-            Short::Automata(table, _) => table.noted_gap(),
+            Short::Automata(automata, _) => automata.noted_gap(),
         }
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
-        if let Short::Automata(table, _) = self {
-            table.note(bytes);
+        if let Short::Automata(automata, _) = self {
+            automata.note(bytes);
         }
     }
 }
