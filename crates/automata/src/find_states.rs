@@ -93,7 +93,7 @@ impl<'a> States<'a> {
     }
 
     /// The child of a state for a byte, if a match can be reached through it.
-    pub(crate) fn child(&self, state: u32, byte: u8) -> Option<u32> {
+    fn child(&self, state: u32, byte: u8) -> Option<u32> {
         self.trie.child(state, byte).filter(|&child| self.alive[child as usize])
     }
 

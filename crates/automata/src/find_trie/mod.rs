@@ -216,6 +216,7 @@ impl FindTrie {
         if found.len() > before { Ok(()) } else { flow }
     }
 
+    /// Walks on to the next match, which may begin up to `until`.
     #[inline(always)]
     fn walk_to_match(
         &self,

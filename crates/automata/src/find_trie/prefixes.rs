@@ -15,7 +15,8 @@ pub(super) const MOST_LEN: usize = 8;
 /// The minimum number of bytes that are hashed.
 const LEAST_HASHED: usize = 4;
 
-/// The bitmap of hashes has from 32 to 64 bits per pattern, and between 2 to these powers. Not
+/// The bitmap of hashes has at least this many bits per pattern, and less than twice as many.
+/// [`LEAST_BITS`] and [`MOST_BITS`] are the binary logarithms of its least and its largest size. Not
 /// measured: guesses.
 const BITS_PER_PATTERN: u64 = 32;
 const LEAST_BITS: u32 = 12;

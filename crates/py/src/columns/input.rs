@@ -30,7 +30,7 @@ impl Input {
     /// # Errors
     /// The type has no byte strings.
     pub(crate) fn is_text(kind: &DataType) -> Result<bool, ColumnError> {
-        if rows::has_strings(kind) {
+        if Rows::new(&arrow_array::new_empty_array(kind)).is_some() {
             return Ok(rows::is_text(kind));
         }
         let hint = match kind {

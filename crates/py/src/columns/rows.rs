@@ -325,16 +325,6 @@ fn is_as_find_iter(searcher: &Searcher) -> bool {
     on_cpu && searcher.match_kind().semantics() == searcher.semantics()
 }
 
-/// Whether [`Rows`] takes a type.
-pub(super) fn has_strings(kind: &DataType) -> bool {
-    match kind {
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
-        DataType::FixedSizeBinary(_) => true,
-        DataType::Dictionary(_, values) => has_strings(values),
-        _ => is_text(kind),
-    }
-}
-
 /// Whether the values of a type are UTF-8.
 pub(super) fn is_text(kind: &DataType) -> bool {
     match kind {

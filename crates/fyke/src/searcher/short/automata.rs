@@ -23,8 +23,8 @@ use std::cell::Cell;
 /// and loses with matches some 30 bytes apart. No benchmark shows it.
 const MOST_MEMORY: u64 = 12 << 20;
 
-/// Where the table has more bytes than this, the trie is faster in short haystacks. Measured with
-/// 500 to 5,000 words of the King James Bible, on a Sapphire Rapids.
+/// Where the table has more bytes than this, the trie is mostly faster in short haystacks. Measured
+/// with 500 to 5,000 words of the King James Bible, on a Sapphire Rapids; no benchmark shows it.
 const LARGE_TABLE: u64 = 4 << 20;
 
 /// The maximum number of bytes of a trie. Not measured: a guess.
@@ -45,7 +45,8 @@ const BUILD_TRIE_NS: u64 = 12_000;
 /// Nanoseconds that the table saves per call and per match, with 2,000 patterns (`calls`).
 const SAVES_NS: u64 = 100;
 
-/// The same for the trie, with 10,000 patterns (`calls`).
+/// The same for the trie. A guess between what it saves per call and per match with 12,000 words of
+/// the King James Bible.
 const TRIE_SAVES_NS: u64 = 300;
 
 /// For up to this many patterns, the automaton is faster only in haystacks that are always walked
@@ -186,6 +187,7 @@ impl ShortAutomata {
         let share = memory_limit.map_or(u64::MAX, |limit| limit / SHARE);
         let (gap_limit, gap_limit_of_first) = gap_limits(set.len(), direct_from);
         let most = MOST_MEMORY.min(share);
+        // A table has 16 bits for the number of a report.
         let table_bytes = Some(FindTable::memory_at_least(set))
             .filter(|&bytes| bytes <= most && set.len() < usize::from(u16::MAX))
             .map(|_| FindTable::memory_for(set))
