@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::stored::{LoadedPart, StoredPart, UnsoundTables};
-use crate::{First, FirstMatch, Match};
+use crate::{First, FirstMatch, Match, NextFirst, NextLimits};
 use std::any::Any;
 use std::io;
 use std::ops::{ControlFlow, DerefMut};
@@ -186,6 +186,29 @@ pub trait Matcher: Any + Send + Sync {
     /// candidates.
     fn find_first(&self, _haystack: &[u8], _first: First) -> FirstMatch {
         FirstMatch::Unknown { from: 0 }
+    }
+
+    /// The first match from `search.from` on, which moves to its end. Each call for a haystack gets
+    /// the same search. It takes less time than [`find_first`](Self::find_first) of the rest if the
+    /// engine remembers the candidates.
+    fn find_next(&self, haystack: &[u8], first: First, search: &mut NextFirst) -> FirstMatch {
+        let found = self.find_first(&haystack[search.from..], first).moved(search.from);
+        if let FirstMatch::Found(m) = found {
+            search.from = m.end;
+        }
+        found
+    }
+
+    /// Where [`find_next`](Self::find_next) takes less time than the other searches. `None`: nowhere.
+    fn find_next_limits(&self) -> Option<NextLimits> {
+        None
+    }
+
+    /// The part that answers [`find_first`](Self::find_first) and
+    /// [`find_several`](Self::find_several), if it is not the matcher itself. A caller may keep it
+    /// and ask it directly, which takes less time.
+    fn find_first_part(&self) -> Option<&Arc<dyn Matcher>> {
+        None
     }
 
     /// The number of bytes from which on [`find_first`](Self::find_first) takes less time than a

@@ -30,6 +30,47 @@ pub enum FirstMatch {
     },
 }
 
+/// A search of one haystack for one match after another: see
+/// [`Matcher::find_next`](crate::Matcher::find_next).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NextFirst {
+    /// The next match begins here or later.
+    pub from: usize,
+    /// What the engine remembers: a bit for each candidate of the 64 positions from `word` on.
+    pub candidates: u64,
+    /// The first position of these.
+    pub word: usize,
+    /// The first position that the engine has not tested.
+    pub tested: usize,
+}
+
+/// Where [`Matcher::find_next`](crate::Matcher::find_next) is the fastest way.
+#[derive(Clone, Copy, Debug)]
+pub struct NextLimits {
+    /// Matches are dense below this average distance between them, in bytes. There, it is the
+    /// fastest way to the first match of any haystack.
+    pub dense_gap: usize,
+    /// The number of bytes up to which it is the fastest way to all matches.
+    pub max_len: usize,
+    /// The same where matches are dense.
+    pub max_len_if_dense: usize,
+}
+
+impl FirstMatch {
+    /// The same in a haystack that has `by` bytes before this one.
+    #[inline]
+    #[must_use]
+    pub fn moved(self, by: usize) -> FirstMatch {
+        match self {
+            FirstMatch::Found(m) => {
+                FirstMatch::Found(Match { start: by + m.start, end: by + m.end, ..m })
+            }
+            FirstMatch::NotFound => FirstMatch::NotFound,
+            FirstMatch::Unknown { from } => FirstMatch::Unknown { from: by + from },
+        }
+    }
+}
+
 impl First {
     /// The first match that the semantics report. `all` and `once` begin with the match that ends
     /// first, as `standard` does.

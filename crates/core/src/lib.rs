@@ -54,7 +54,7 @@ pub use draft::{Draft, Forecast, check_memory};
 pub use driver::{Cursor, Driver};
 pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memory, Options};
 pub use error::{PatternError, Refusal, StateError};
-pub use first::{First, FirstMatch};
+pub use first::{First, FirstMatch, NextFirst, NextLimits};
 pub use matches::{Batch, Match, Record, StreamMatch};
 pub use packed::PackedHaystacks;
 pub use part::{Part, Role};

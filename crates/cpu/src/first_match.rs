@@ -37,14 +37,14 @@ pub(crate) trait CandidateSearch {
 
 /// The position from which on no candidate leads to a better match than `best`.
 #[inline]
-fn end_of_better(first: First, best: Match, max_distance: usize) -> usize {
+pub(crate) fn end_of_better(first: First, best: Match, max_distance: usize) -> usize {
     let last_start = first.last_start(best);
     let end = last_start.map_or(0, |start| start.saturating_add(max_distance + 1));
     // A better match ends at or before `best`, and its candidate is before its end.
     if first == First::Standard { end.min(best.end) } else { end }
 }
 
-fn work_limit(haystack_len: usize) -> usize {
+pub(crate) fn work_limit(haystack_len: usize) -> usize {
     COMPARISONS + haystack_len / BYTES_A_COMPARISON
 }
 

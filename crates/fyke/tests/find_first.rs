@@ -1,11 +1,11 @@
-//! `Matcher::find_first` and `Matcher::find_several` answer what the oracle does, for every engine
-//! that answers.
+//! `Matcher::find_first`, `find_next` and `find_several` answer what the oracle does, for every
+//! engine that answers.
 
 #[path = "support/random_case.rs"]
 mod random_case;
 
 use fyke::{Device, Match, Matcher, PatternId, PatternSet, Searcher, registry};
-use fyke_core::{First, FirstMatch, Info};
+use fyke_core::{First, FirstMatch, Info, NextFirst};
 use fyke_testkit::share::{self, Share};
 use fyke_testkit::{Case, Entry};
 use std::io::Write as _;
@@ -114,7 +114,7 @@ fn check(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
     (answers, wrong)
 }
 
-/// The matches of a span that do not overlap, from `from` on, as `find_several` is documented.
+/// The matches of a span that do not overlap, as `find_next` and `find_several` are documented.
 fn in_turn(case: &Case, span: &Range<usize>, first: First) -> Vec<Match> {
     let (mut all, mut at) = (Vec::new(), 0);
     while let Some(m) = expected(case, &(span.start + at..span.end), first) {
@@ -148,25 +148,54 @@ fn check_several(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
     (answers, wrong)
 }
 
-#[test]
-fn several_matches_are_those_of_the_oracle() {
-    print_share();
-    let (mut wrong, mut answers) = (Vec::new(), 0);
-    for seed in 0..60 {
-        let case = random_case::case(seed);
-        for matcher in sharing(&case.set, seed) {
-            let (some, bad) = check_several(&case, &*matcher);
-            answers += some;
-            wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
+/// Whether a matcher finds all matches of a span, one after another, and what is wrong.
+fn check_next_in(
+    case: &Case,
+    matcher: &dyn Matcher,
+    span: Range<usize>,
+    first: First,
+) -> (bool, Option<String>) {
+    let (mut found, haystack) = (Vec::new(), &case.haystack[span.clone()]);
+    let mut next = NextFirst::default();
+    let last = loop {
+        match matcher.find_next(haystack, first, &mut next) {
+            FirstMatch::Found(m) => found.push(m),
+            last => break last,
         }
-    }
-    let shown = wrong[..wrong.len().min(6)].join("\n");
-    assert!(wrong.is_empty(), "{} of {answers} wrong\n{shown}", wrong.len());
-    assert!(answers > 500, "only {answers} answers");
+        assert_eq!(found.last().map(|m| m.end), Some(next.from));
+    };
+    let right = in_turn(case, &span, first);
+    let is_right = right.starts_with(&found)
+        && match last {
+            FirstMatch::Unknown { from } => {
+                right.get(found.len()).is_none_or(|next| next.start >= from)
+            }
+            _ => found.len() == right.len(),
+        };
+    let wrong = (!is_right).then(|| {
+        let name = format!("{}:{}", matcher.info().name, matcher.options());
+        format!("{name} {span:?} {first:?}: {found:?} {last:?}, not {right:?}")
+    });
+    (last == FirstMatch::NotFound, wrong)
 }
 
-#[test]
-fn the_first_match_is_that_of_the_oracle() {
+/// As [`check`], for one match after another.
+fn check_next(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
+    let (mut answers, mut wrong) = (0, Vec::new());
+    let starts = (0..case.haystack.len().min(2000)).step_by(37);
+    for (from, len) in starts.zip(LENGTHS.into_iter().cycle()) {
+        let span = from..case.haystack.len().min(from + len);
+        for first in &FIRSTS[1..] {
+            let (answered, bad) = check_next_in(case, matcher, span.clone(), *first);
+            answers += usize::from(answered);
+            wrong.extend(bad);
+        }
+    }
+    (answers, wrong)
+}
+
+/// Runs a check for random cases. Each has a share of all engines.
+fn check_random(least: usize, check: impl Fn(&Case, &dyn Matcher) -> (usize, Vec<String>)) {
     print_share();
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
@@ -179,7 +208,42 @@ fn the_first_match_is_that_of_the_oracle() {
     }
     let shown = wrong[..wrong.len().min(6)].join("\n");
     assert!(wrong.is_empty(), "{} of {answers} wrong\n{shown}", wrong.len());
-    assert!(answers > 10_000, "only {answers} answers");
+    assert!(answers > least, "only {answers} answers");
+}
+
+#[test]
+fn several_matches_are_those_of_the_oracle() {
+    check_random(500, check_several);
+}
+
+#[test]
+fn the_next_matches_are_those_of_the_oracle() {
+    check_random(500, check_next);
+}
+
+#[test]
+fn the_first_match_is_that_of_the_oracle() {
+    check_random(10_000, check);
+}
+
+/// The window of a long pattern is far from its start, and short patterns match before it.
+#[test]
+fn candidates_after_a_match_are_not_lost() {
+    let late = format!("{}zqxjk", "e".repeat(24));
+    let patterns = ["aeio", "eeaa", late.as_str(), "kzqw"];
+    let entry =
+        |(id, p): (usize, &&str)| Entry { id: id as u32, bytes: (*p).into(), nocase: false };
+    let entries: Vec<_> = patterns.iter().enumerate().map(entry).collect();
+    let haystack = format!("{}{late}{late}aeio{late}zq", "eaeiokzqw-".repeat(9));
+    for from in 0..70 {
+        let case = Case::new(entries.clone(), haystack[from..].into()).unwrap();
+        for matcher in matchers(&case.set) {
+            for first in &FIRSTS[1..] {
+                let all = 0..case.haystack.len();
+                assert_eq!(check_next_in(&case, &*matcher, all, *first).1, None);
+            }
+        }
+    }
 }
 
 /// An engine may give up after some kilobytes, but not skip a match.

@@ -1,6 +1,7 @@
 //! Compiles a [`FindTrie`]: places the states in the double array.
 
-use super::{FindTrie, MOST_SLOTS, Node, Prefixes};
+use super::prefixes::Prefixes;
+use super::{BASE_SHIFT, FindTrie, MOST_SLOTS, Node};
 use crate::compact::{Edge, Edges, Placement};
 use crate::find_states::States;
 use crate::trie::{ROOT, Trie};
@@ -34,18 +35,22 @@ pub(super) fn compile(
         for edge in edges.of(number) {
             let slot = placement.base[number as usize] ^ u32::from(edge.class);
             let node = &mut nodes[slot as usize];
-            node.packed |= placement.base[(edge.target + ROOT_NUMBER) as usize] << 9;
+            node.packed |= placement.base[(edge.target + ROOT_NUMBER) as usize] << BASE_SHIFT;
             if let Some(found) = states.matched(edge.target) {
                 node.packed |= Node::MATCH;
                 node.id = found.id;
             }
         }
     }
+    let base = placement.base[(ROOT + ROOT_NUMBER) as usize];
+    let root = Node { packed: base << BASE_SHIFT, id: PatternId(0) };
+    let child = |node: Node, &byte: &u8| node.child(&nodes, classes.get(byte));
+    let state_of = |bytes: &[u8]| bytes.iter().try_fold(root, child);
     Some(FindTrie {
-        prefixes: Prefixes::new(set, &states, &classes),
+        prefixes: Prefixes::new(set, &states, &classes, state_of),
         nodes,
         class: *classes.map(),
-        root: placement.base[(ROOT + ROOT_NUMBER) as usize],
+        root,
         earliest: semantics == Semantics::Standard,
         min_len: set.min_len(),
     })

@@ -13,15 +13,19 @@
 //!
 //! Source: Aoe 1989, "An efficient digital search algorithm by using a double-array structure".
 
+mod bitmap;
 mod compile;
+mod grams;
+mod groups;
 mod prefixes;
+mod starts;
 #[cfg(test)]
 mod tests;
 
 use crate::find_table::{Undecided, last_position};
 use crate::trie::Trie;
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
-use prefixes::{MOST_LEN, Prefixes};
+use prefixes::{MOST_LEN, Positions, Prefixes, WithPositions};
 
 /// The number of matches after which [`FindTrie::next_matches`] returns. Not measured: a guess.
 const PIECE: usize = 32;
@@ -57,8 +61,7 @@ pub struct FindTrie {
     /// the class.
     nodes: Vec<Node>,
     class: [u8; 256],
-    /// The base of the root.
-    root: u32,
+    root: Node,
     /// Whether the match that ends first is reported, whatever its start.
     earliest: bool,
     /// The length of the shortest pattern.
@@ -74,15 +77,26 @@ struct Node {
     id: PatternId,
 }
 
+/// The bits after which the base of a state begins.
+const BASE_SHIFT: u32 = 9;
+
 /// The maximum number of slots: a base has 23 bits.
 const MOST_SLOTS: usize = 1 << 23;
 
 impl Node {
     const MATCH: u32 = 1 << 8;
 
+    /// 0 if the state has no children.
     #[inline(always)]
     fn base(self) -> u32 {
-        self.packed >> 9
+        self.packed >> BASE_SHIFT
+    }
+
+    /// The child for a class.
+    #[inline(always)]
+    fn child(self, nodes: &[Node], class: u8) -> Option<Node> {
+        let child = nodes[(self.base() ^ u32::from(class)) as usize];
+        (self.base() != 0 && child.packed as u8 == class).then_some(child)
     }
 
     #[inline(always)]
@@ -130,6 +144,11 @@ impl FindTrie {
         size_of::<Node>() as u64 * (set.total_bytes() as u64 + 1) + Prefixes::memory_for(set)
     }
 
+    /// Whether all patterns are long enough for a search that looks up every second position only.
+    pub fn skips(set: &PatternSet) -> bool {
+        set.min_len() >= grams::LEAST
+    }
+
     /// Compiles a set. `None` if the trie exceeds `limit` bytes, if only some of the patterns
     /// ignore case, or if the semantics report matches that overlap.
     pub fn new(set: &PatternSet, semantics: Semantics, limit: u64) -> Option<FindTrie> {
@@ -150,23 +169,7 @@ impl FindTrie {
     /// walks read too much.
     #[inline]
     pub fn any_end(&self, haystack: &[u8], most: usize) -> Result<Option<usize>, Undecided> {
-        let head = &haystack[..haystack.len().min(most.saturating_add(MOST_LEN))];
-        let (mut at, mut read) = (0, 0);
-        loop {
-            at = self.prefixes.next(head, at);
-            if at >= head.len() {
-                return if head.len() == haystack.len() { Ok(None) } else { Err(Undecided) };
-            }
-            let (found, end) = self.shortest(haystack, at);
-            if found.is_some() {
-                return Ok(Some(end));
-            }
-            read += end - at;
-            at += 1;
-            if read > most_reads(at) {
-                return Err(Undecided);
-            }
-        }
+        self.prefixes.search(AnyEnd { trie: self, haystack, most })
     }
 
     /// The next match of a haystack.
@@ -182,7 +185,7 @@ impl FindTrie {
         most: usize,
     ) -> Result<Option<Match>, Undecided> {
         let until = walk.at.saturating_add(most);
-        self.walk_to_match(haystack, walk, until)
+        self.prefixes.search(NextMatch { trie: self, haystack, walk, until })
     }
 
     /// Appends the next matches. It appends nothing only at the end of the haystack.
@@ -198,22 +201,7 @@ impl FindTrie {
         found: &mut Vec<Match>,
     ) -> Result<(), Undecided> {
         let until = last_position(gap, walk.found, walk.last);
-        let before = found.len();
-        // A copy, which stays in registers.
-        let mut now = *walk;
-        let mut flow = Ok(());
-        while found.len() < before + PIECE && !now.ended {
-            match self.walk_to_match(haystack, &mut now, until) {
-                Ok(next) => found.extend(next),
-                Err(undecided) => {
-                    flow = Err(undecided);
-                    break;
-                }
-            }
-        }
-        *walk = now;
-        // If matches were found, the next call decides again.
-        if found.len() > before { Ok(()) } else { flow }
+        self.prefixes.search(NextMatches { trie: self, haystack, walk, until, found })
     }
 
     /// Walks on to the next match, which may begin up to `until`.
@@ -221,12 +209,13 @@ impl FindTrie {
     fn walk_to_match(
         &self,
         haystack: &[u8],
+        positions: &mut impl Positions,
         walk: &mut TrieWalk,
         until: usize,
     ) -> Result<Option<Match>, Undecided> {
         let head = &haystack[..haystack.len().min(until.saturating_add(MOST_LEN))];
         while walk.read <= most_reads(walk.at) {
-            let next = self.prefixes.next(head, walk.at);
+            let next = positions.next(head, walk.at);
             if next >= head.len() {
                 walk.ended = head.len() == haystack.len();
                 if walk.ended {
@@ -237,9 +226,10 @@ impl FindTrie {
                 return Err(Undecided);
             }
             walk.at = next;
+            let start = positions.start(self.root, haystack, walk.at);
             let (found, end) = match self.earliest {
-                true => self.shortest(haystack, walk.at),
-                false => self.deepest(haystack, walk.at),
+                true => self.shortest(haystack, walk.at, start),
+                false => self.deepest(haystack, walk.at, start),
             };
             walk.read += end - walk.at;
             if let Some(found) = found {
@@ -254,29 +244,47 @@ impl FindTrie {
     }
 
     /// The match that begins at `start` and lies deepest in the trie, and where the walk ended.
-    /// Patterns that the semantics never report are not in the trie.
+    /// Patterns that the semantics never report are not in the trie. The state `node` is that after
+    /// the first `read` bytes.
     #[inline(always)]
-    fn deepest(&self, haystack: &[u8], start: usize) -> (Option<Match>, usize) {
-        let (mut base, mut at) = (self.root, start);
-        let (mut end, mut pattern) = (start, PatternId(0));
-        while let Some(child) = self.child(haystack, at, base) {
+    fn deepest(
+        &self,
+        haystack: &[u8],
+        start: usize,
+        (node, read): (Node, usize),
+    ) -> (Option<Match>, usize) {
+        let (mut base, mut at) = (node.base(), start + read);
+        let mut end = if node.is_match() { at } else { start };
+        let mut pattern = node.id;
+        while base != 0
+            && let Some(child) = self.child(haystack, at, base)
+        {
             at += 1;
             // Selections and not branches: which states have a match is hard to predict.
             end = if child.is_match() { at } else { end };
             pattern = if child.is_match() { child.id } else { pattern };
             base = child.base();
-            if base == 0 {
-                break;
-            }
         }
         ((end > start).then_some(Match { start, end, pattern }), at)
     }
 
-    /// The shortest match that begins at `start`, and where the walk ended.
+    /// The shortest match that begins at `start`, and where the walk ended. `node` and `read` are as
+    /// in [`deepest`](Self::deepest).
     #[inline(always)]
-    fn shortest(&self, haystack: &[u8], start: usize) -> (Option<Match>, usize) {
-        let (mut base, mut at) = (self.root, start);
-        while let Some(child) = self.child(haystack, at, base) {
+    fn shortest(
+        &self,
+        haystack: &[u8],
+        start: usize,
+        (node, read): (Node, usize),
+    ) -> (Option<Match>, usize) {
+        let (mut base, mut at) = (node.base(), start + read);
+        if node.is_match() {
+            return (Some(Match { start, end: at, pattern: node.id }), at);
+        }
+        // A state without a match has children, but for that of no pattern.
+        while base != 0
+            && let Some(child) = self.child(haystack, at, base)
+        {
             at += 1;
             base = child.base();
             if child.is_match() {
@@ -290,7 +298,7 @@ impl FindTrie {
     ///
     /// # Errors
     /// [`Undecided`] if walks read too much.
-    #[inline]
+    #[inline(always)]
     fn sooner(
         &self,
         haystack: &[u8],
@@ -299,7 +307,8 @@ impl FindTrie {
     ) -> Result<Match, Undecided> {
         let mut start = best.start + 1;
         while start + self.min_len < best.end {
-            let (found, end) = self.shortest(&haystack[..best.end - 1], start);
+            let root = (self.root, 0);
+            let (found, end) = self.shortest(&haystack[..best.end - 1], start, root);
             walk.read += end - start;
             best = found.unwrap_or(best);
             start += 1;
@@ -321,5 +330,94 @@ impl FindTrie {
     /// Bytes of memory.
     pub fn memory(&self) -> u64 {
         size_of_val(&*self.nodes) as u64 + self.prefixes.memory()
+    }
+}
+
+/// See [`FindTrie::any_end`].
+struct AnyEnd<'a> {
+    trie: &'a FindTrie,
+    haystack: &'a [u8],
+    most: usize,
+}
+
+impl WithPositions for AnyEnd<'_> {
+    type Output = Result<Option<usize>, Undecided>;
+
+    #[inline(always)]
+    fn run(self, mut positions: impl Positions) -> Self::Output {
+        let AnyEnd { trie, haystack, most } = self;
+        let head = &haystack[..haystack.len().min(most.saturating_add(MOST_LEN))];
+        let (mut at, mut read) = (0, 0);
+        loop {
+            at = positions.next(head, at);
+            if at >= head.len() {
+                return if head.len() == haystack.len() { Ok(None) } else { Err(Undecided) };
+            }
+            let start = positions.start(trie.root, haystack, at);
+            let (found, end) = trie.shortest(haystack, at, start);
+            if found.is_some() {
+                return Ok(Some(end));
+            }
+            read += end - at;
+            at += 1;
+            if read > most_reads(at) {
+                return Err(Undecided);
+            }
+        }
+    }
+}
+
+/// See [`FindTrie::next_match`].
+struct NextMatch<'a> {
+    trie: &'a FindTrie,
+    haystack: &'a [u8],
+    walk: &'a mut TrieWalk,
+    until: usize,
+}
+
+impl WithPositions for NextMatch<'_> {
+    type Output = Result<Option<Match>, Undecided>;
+
+    #[inline(always)]
+    fn run(self, mut positions: impl Positions) -> Self::Output {
+        // A copy, which stays in registers.
+        let mut now = *self.walk;
+        let found = self.trie.walk_to_match(self.haystack, &mut positions, &mut now, self.until);
+        *self.walk = now;
+        found
+    }
+}
+
+/// See [`FindTrie::next_matches`].
+struct NextMatches<'a> {
+    trie: &'a FindTrie,
+    haystack: &'a [u8],
+    walk: &'a mut TrieWalk,
+    until: usize,
+    found: &'a mut Vec<Match>,
+}
+
+impl WithPositions for NextMatches<'_> {
+    type Output = Result<(), Undecided>;
+
+    #[inline(always)]
+    fn run(self, mut positions: impl Positions) -> Self::Output {
+        let NextMatches { trie, haystack, walk, until, found } = self;
+        let before = found.len();
+        // A copy, which stays in registers.
+        let mut now = *walk;
+        let mut flow = Ok(());
+        while found.len() < before + PIECE && !now.ended {
+            match trie.walk_to_match(haystack, &mut positions, &mut now, until) {
+                Ok(next) => found.extend(next),
+                Err(undecided) => {
+                    flow = Err(undecided);
+                    break;
+                }
+            }
+        }
+        *walk = now;
+        // If matches were found, the next call decides again.
+        if found.len() > before { Ok(()) } else { flow }
     }
 }

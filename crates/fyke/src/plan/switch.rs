@@ -24,8 +24,8 @@ use super::runs::{RunRecords, Runs};
 use super::stored::{SwitchPlan, without_tables};
 use fyke_core::stored::StoredPart;
 use fyke_core::{
-    Batch, Block, First, FirstMatch, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet,
-    Role, Scratch, Sink,
+    Batch, Block, First, FirstMatch, Footprint, Info, Match, Matcher, MatcherId, NextFirst,
+    NextLimits, Part, PatternSet, Role, Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -373,6 +373,18 @@ impl Matcher for Switch {
 
     fn find_first(&self, haystack: &[u8], first: First) -> FirstMatch {
         self.filter.find_first(haystack, first)
+    }
+
+    fn find_next(&self, haystack: &[u8], first: First, search: &mut NextFirst) -> FirstMatch {
+        self.filter.find_next(haystack, first, search)
+    }
+
+    fn find_next_limits(&self) -> Option<NextLimits> {
+        self.filter.find_next_limits()
+    }
+
+    fn find_first_part(&self) -> Option<&Arc<dyn Matcher>> {
+        self.filter.find_first_part().or(Some(&self.filter))
     }
 
     fn find_first_min_len(&self) -> Option<usize> {

@@ -249,12 +249,12 @@ impl SearcherBuilder {
 
     /// The searcher of a compiled set.
     pub(crate) fn searcher(&self, matcher: Arc<dyn Matcher>) -> Searcher {
-        let short = self.short(&*matcher);
+        let short = self.short(&matcher);
         Searcher::of(matcher, self, short)
     }
 
     /// The fast path of the `find` calls, beside a CPU engine that `"auto"` chose.
-    fn short(&self, matcher: &dyn Matcher) -> Option<Short> {
+    fn short(&self, matcher: &Arc<dyn Matcher>) -> Option<Short> {
         let (engine, params) = registry::parse(&self.engine);
         if engine != "auto" || matcher.info().device != Device::Cpu {
             return None;

@@ -58,6 +58,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Searcher {
     matcher: Arc<dyn Matcher>,
+    /// Its part that finds first matches.
+    find_first_part: Arc<dyn Matcher>,
     semantics: Semantics,
     kind: MatchKind,
     threads: usize,
@@ -79,8 +81,10 @@ impl Searcher {
     /// A searcher for a compiled set.
     fn of(matcher: Arc<dyn Matcher>, builder: &SearcherBuilder, short: Option<Short>) -> Searcher {
         let on_gpu = matcher.info().device == Device::Gpu;
+        let find_first_part = Arc::clone(matcher.find_first_part().unwrap_or(&matcher));
         Searcher {
             matcher,
+            find_first_part,
             semantics: builder.semantics,
             kind: builder.kind,
             threads: builder.threads,

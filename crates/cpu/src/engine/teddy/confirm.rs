@@ -4,7 +4,7 @@ use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
 use crate::simd::vector::{Vector, Work};
 use crate::simd::{Dispatch, Scalar};
-use fyke_core::{Pattern, PatternSet, Refusal};
+use fyke_core::{Match, Pattern, PatternId, PatternSet, Refusal};
 
 /// The maximum number of windows and of pattern bytes under one hash. With one hash for each class,
 /// this bounds the work at one position of a hostile haystack. Larger limits would accept more sets
@@ -32,7 +32,8 @@ pub(super) struct Entry {
     mask: u64,
     fold: u64,
     pub(super) pattern: u32,
-    /// The number of ids of the pattern.
+    /// The first id of the pattern, and the number of its ids.
+    id: PatternId,
     pub(super) ids: u32,
     len: u16,
     /// From the pattern's start to its window.
@@ -56,6 +57,7 @@ impl Entry {
             mask: low_bytes(count),
             fold: u64::from_le_bytes(fold),
             pattern: pattern.index,
+            id: pattern.ids[0],
             ids: pattern.ids.len() as u32,
             len: len as u16,
             offset,
@@ -209,6 +211,18 @@ impl Confirm {
         at: usize,
         mut found: impl FnMut(usize, u32),
     ) -> usize {
+        self.each_at(set, bytes, at, |entry, end| found(end, entry.pattern))
+    }
+
+    /// The same with the entry and the end of each match.
+    #[inline(always)]
+    pub(super) fn each_at(
+        &self,
+        set: &PatternSet,
+        bytes: &[u8],
+        at: usize,
+        mut found: impl FnMut(&Entry, usize),
+    ) -> usize {
         let mut compared = 0;
         let word = word(bytes, at) | self.fold;
         for class in &self.classes {
@@ -220,7 +234,7 @@ impl Confirm {
             compared += entries.len();
             for entry in entries {
                 if let Some(end) = entry.end_at(set, bytes, at) {
-                    found(end, entry.pattern);
+                    found(entry, end);
                 }
             }
         }
@@ -283,6 +297,12 @@ impl LookUp<'_> {
 }
 
 impl Entry {
+    /// The match that ends at a position.
+    #[inline(always)]
+    pub(super) fn match_to(&self, end: usize) -> Match {
+        Match { pattern: self.id, start: end - usize::from(self.len), end }
+    }
+
     /// The end of the pattern if it matches with its window at `at`.
     #[inline(always)]
     pub(super) fn end_at(&self, set: &PatternSet, bytes: &[u8], at: usize) -> Option<usize> {

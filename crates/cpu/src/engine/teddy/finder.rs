@@ -1,6 +1,6 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
-use super::loops::{FindNext, Tested};
+use super::loops::{FindNext, FindWord, Tested};
 use super::pairs::{Layout, PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
 use super::stage1;
@@ -189,6 +189,34 @@ fn find_next_by_tables<const K: usize, const H: usize, const S: usize, const ASC
         }
     };
     found.unwrap_or_else(|| unreachable!("shuffle tables are for vectors"))
+}
+
+/// Finds which of the 64 positions from one on pass: see [`FindWord`].
+pub(super) type FindWordFn = fn(Dispatch, &ShuffleTables, &[u8], usize) -> u64;
+
+/// The function for shuffle tables. `None` for other filters.
+pub(super) fn find_word_fn(dispatch: Dispatch, tables: &ShuffleTables) -> Option<FindWordFn> {
+    macro_rules! by_tables {
+        ($k:literal, $h:literal, $s:literal, $ascii:literal) => {
+            Some(find_word_by_tables::<$k, $h, $s, $ascii>)
+        };
+    }
+    let shuffles = tables.two_bytes.is_none() && tables.pairs.is_none();
+    if !shuffles || dispatch == Dispatch::Scalar {
+        return None;
+    }
+    by_shape!(dispatch, tables, by_tables)
+}
+
+/// [`FindWord`] for a shape of shuffle tables.
+fn find_word_by_tables<const K: usize, const H: usize, const S: usize, const ASCII: bool>(
+    dispatch: Dispatch,
+    tables: &ShuffleTables,
+    bytes: &[u8],
+    at: usize,
+) -> u64 {
+    let work = ByTables::<_, K, H, S, ASCII> { tables, the_loop: FindWord { bytes, at } };
+    dispatch.run(work).unwrap_or_else(|_| unreachable!("shuffle tables are for vectors"))
 }
 
 /// A loop around a filter by the two bytes of a single pattern.

@@ -6,20 +6,35 @@ use super::candidates::Candidates;
 use super::confirm::Confirm;
 use crate::first_match::{self, BYTES_A_COMPARISON, CandidateSearch};
 use crate::simd::Dispatch;
-use fyke_core::{First, FirstMatch, Match, PatternSet};
+use fyke_core::{First, FirstMatch, Match, NextFirst, NextLimits, PatternSet};
 
 /// The maximum number of comparisons of a search for the first candidate (`replay`). The fallback's
 /// switch does not count them, so they must be few.
 pub(super) const UNCOUNTED: usize = 32;
+
+/// Where tests of 64 positions at a time are the fastest way. Measured with 20 to 80 words of 4 to 7
+/// letters and more of the King James Bible, in 128 to 1,024 bytes, on a Zen 3. `calls` has 5 and 50
+/// words of 4 letters and more.
+const LIMITS: NextLimits =
+    NextLimits { dense_gap: 100, max_len: 1 << 10, max_len_if_dense: 4 << 10 };
+
+/// The number of bytes up to which they are the fastest way to the first match. Measured as
+/// [`LIMITS`].
+const MOST_TO_FIRST: usize = 256;
+
+/// If a window may begin this far into its pattern, a better match may be far from the first one.
+/// Then match by match would test positions again and again. Not measured: a guess.
+const MOST_LEAD: usize = 32;
 
 /// The smallest haystack in which `find_first` by shuffles is faster than a transition table.
 /// Measured on a Zen 5 with 20 to 64 words of the King James Bible, and on a Sapphire Rapids with
 /// the 50 words of `calls`.
 const MIN_LEN: usize = 20;
 
-/// The same for up to [`FEW_PATTERNS`] patterns, which have few candidates. Measured with 5 words.
-const MIN_LEN_OF_FEW: usize = 12;
-const FEW_PATTERNS: usize = 8;
+/// The same if at most [`FEW_PASS`] of all positions are expected to be candidates. Measured with 5
+/// to 50 words of 4 and 5 letters and more of the King James Bible, on a Zen 3.
+const MIN_LEN_OF_FEW: usize = 10;
+const FEW_PASS: f32 = 0.008;
 
 /// The same by pairs, and without vectors. Guesses between the lengths of `calls`, 16 and 53 bytes.
 const MIN_LEN_OF_PAIRS: usize = 33;
@@ -32,7 +47,7 @@ impl TeddyMatcher {
         Some(match tables.pairs {
             Some(_) => MIN_LEN_OF_PAIRS,
             None if self.dispatch == Dispatch::Scalar => MIN_LEN_OF_SCALARS,
-            None if self.set.len() <= FEW_PATTERNS => MIN_LEN_OF_FEW,
+            None if self.pass <= FEW_PASS => MIN_LEN_OF_FEW,
             None => MIN_LEN,
         })
     }
@@ -55,10 +70,99 @@ impl TeddyMatcher {
     /// See [`Matcher::find_first`](fyke_core::Matcher::find_first).
     #[inline]
     pub(super) fn find_directly(&self, haystack: &[u8], first: First) -> FirstMatch {
+        if haystack.len() <= MOST_TO_FIRST && self.find_word.is_some() {
+            return self.find_next_directly(haystack, first, &mut NextFirst::default());
+        }
+        self.find_in_long(haystack, first)
+    }
+
+    /// See [`Matcher::find_next_limits`](fyke_core::Matcher::find_next_limits).
+    pub(super) fn limits_of_words(&self) -> Option<NextLimits> {
+        let wins = self.find_word.is_some() && self.lead <= MOST_LEAD;
+        wins.then_some(LIMITS)
+    }
+
+    #[inline(never)]
+    fn find_in_long(&self, haystack: &[u8], first: First) -> FirstMatch {
         match self.search(haystack) {
             Some(search) => first_match::find_first(search, first, usize::MAX),
             None => FirstMatch::Unknown { from: 0 },
         }
+    }
+
+    /// See [`Matcher::find_next`](fyke_core::Matcher::find_next).
+    #[inline]
+    pub(super) fn find_next_directly(
+        &self,
+        haystack: &[u8],
+        first: First,
+        next: &mut NextFirst,
+    ) -> FirstMatch {
+        if self.find_word.is_some() {
+            return match next.candidates != 0 || self.load_word(haystack, usize::MAX, next) {
+                true => self.find_in_words(haystack, first, next),
+                false => FirstMatch::NotFound,
+            };
+        }
+        let found = self.find_in_long(&haystack[next.from..], first).moved(next.from);
+        if let FirstMatch::Found(m) = found {
+            next.from = m.end;
+        }
+        found
+    }
+
+    /// The next match, by tests of 64 positions at a time.
+    #[inline(never)]
+    fn find_in_words(&self, haystack: &[u8], first: First, next: &mut NextFirst) -> FirstMatch {
+        let Some((_, confirm)) = &self.filter else { return FirstMatch::NotFound };
+        let mut best: Option<Match> = None;
+        let (mut end, mut after_last) = (usize::MAX, 0);
+        let mut work = first_match::work_limit(haystack.len() - next.from);
+        while next.candidates != 0 || self.load_word(haystack, end, next) {
+            let at = next.word + next.candidates.trailing_zeros() as usize;
+            if at >= end {
+                break;
+            }
+            next.candidates &= next.candidates - 1;
+            after_last = at + 1;
+            let compared = confirm.each_at(&self.set, haystack, at, |entry, end| {
+                let m = entry.match_to(end);
+                if m.start >= next.from && best.is_none_or(|best| first.is_better(m, best)) {
+                    best = Some(m);
+                }
+            });
+            if let Some(best) = best {
+                end = first_match::end_of_better(first, best, self.lead);
+            }
+            work = match work.checked_sub(1 + compared) {
+                Some(work) => work,
+                None => return FirstMatch::Unknown { from: next.from },
+            };
+        }
+        let Some(m) = best else { return FirstMatch::NotFound };
+        next.from = m.end;
+        if after_last > m.end {
+            // Candidates after the match are used up.
+            (next.candidates, next.tested) = (0, m.end);
+        }
+        FirstMatch::Found(m)
+    }
+
+    /// Tests the next positions before `end`. False if none is a candidate.
+    #[inline]
+    fn load_word(&self, haystack: &[u8], end: usize, next: &mut NextFirst) -> bool {
+        let (Some(find_word), Some((tables, _))) = (self.find_word, &self.filter) else {
+            return false;
+        };
+        while next.candidates == 0 {
+            let at = next.tested.max(next.from);
+            if at >= end.min(haystack.len()) {
+                return false;
+            }
+            next.candidates = find_word(self.dispatch, tables, haystack, at);
+            (next.word, next.tested) = (at, at + 64);
+        }
+        true
     }
 
     /// See [`Matcher::find_several`](fyke_core::Matcher::find_several).

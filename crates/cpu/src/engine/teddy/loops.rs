@@ -162,6 +162,25 @@ impl WithFinder for &mut FindNext<'_> {
     }
 }
 
+/// Finds which of the 64 positions from `at` on pass. Positions beyond the haystack do not.
+pub(super) struct FindWord<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+}
+
+impl WithFinder for FindWord<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> u64 {
+        let rest = &self.bytes[self.at..];
+        if rest.len() <= 64 {
+            return find_in_short(v, &finder, rest);
+        }
+        find_at_end(v, &finder, self.bytes, self.at)
+    }
+}
+
 /// Finds which of 256 positions pass. If none do, it returns false and may leave `passed` as it is.
 #[inline(always)]
 fn find_four_if_any<V: Vector, F: Finder<V>>(
@@ -196,14 +215,18 @@ fn find_in_short<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8]) -> u64
     if let Some(tiny) = Tiny::new(bytes) {
         return finder.find(v, &tiny) & low_bits(bytes.len());
     }
-    let passed = find_by_halves::<_, _, 32>(v, finder, bytes)
-        .or_else(|| find_by_halves::<_, _, 16>(v, finder, bytes))
-        .or_else(|| find_by_halves::<_, _, 8>(v, finder, bytes))
-        .or_else(|| find_by_halves::<_, _, 4>(v, finder, bytes));
-    match passed {
-        Some(passed) => passed | find_last(v, finder, bytes, 0),
-        None => find_at_end(v, finder, bytes, 0),
-    }
+    let passed = if let Some(passed) = find_by_halves::<_, _, 32>(v, finder, bytes) {
+        passed
+    } else if let Some(passed) = find_by_halves::<_, _, 16>(v, finder, bytes) {
+        passed
+    } else if let Some(passed) = find_by_halves::<_, _, 8>(v, finder, bytes) {
+        passed
+    } else if let Some(passed) = find_by_halves::<_, _, 4>(v, finder, bytes) {
+        passed
+    } else {
+        return find_at_end(v, finder, bytes, 0);
+    };
+    passed | find_last(v, finder, bytes, 0)
 }
 
 /// Which positions of a haystack pass that have the filter's margin after them, if there are `N` to

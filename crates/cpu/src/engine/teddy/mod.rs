@@ -69,10 +69,10 @@ mod text;
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
 use confirm::Confirm;
-use finder::FindNextFn;
+use finder::{FindNextFn, FindWordFn};
 use fyke_core::{
     Block, Device, Draft, Engine, Family, First, FirstMatch, Footprint, Growth, Info, Match,
-    Matcher, Options, PatternSet, Refusal, Scratch, Sink, check_memory,
+    Matcher, NextFirst, NextLimits, Options, PatternSet, Refusal, Scratch, Sink, check_memory,
 };
 pub use one_pattern::OnePattern;
 use pairs::Positions;
@@ -144,6 +144,8 @@ struct TeddyMatcher {
     dispatch: Dispatch,
     /// Finds the next candidates, for searches that end soon.
     find_next: FindNextFn,
+    /// The candidates of 64 positions. `None` for pairs, and if there are short patterns.
+    find_word: Option<FindWordFn>,
     /// The expected share of positions that are candidates.
     pass: f32,
 }
@@ -162,8 +164,10 @@ impl TeddyMatcher {
         let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
         let find_next = filter.as_ref().map(|(t, _)| finder::find_next_fn(dispatch, t));
         let find_next = find_next.unwrap_or(stage1::find_next);
+        let find_word = filter.as_ref().and_then(|(t, _)| finder::find_word_fn(dispatch, t));
+        let find_word = find_word.filter(|_| shorts.is_empty());
         let set = set.clone();
-        Ok(TeddyMatcher { set, filter, shorts, reach, lead, dispatch, find_next, pass })
+        Ok(TeddyMatcher { set, filter, shorts, reach, lead, dispatch, find_next, find_word, pass })
     }
 }
 
@@ -191,6 +195,14 @@ impl Matcher for TeddyMatcher {
 
     fn find_first(&self, haystack: &[u8], first: First) -> FirstMatch {
         self.find_directly(haystack, first)
+    }
+
+    fn find_next(&self, haystack: &[u8], first: First, search: &mut NextFirst) -> FirstMatch {
+        self.find_next_directly(haystack, first, search)
+    }
+
+    fn find_next_limits(&self) -> Option<NextLimits> {
+        self.limits_of_words()
     }
 
     fn find_first_min_len(&self) -> Option<usize> {

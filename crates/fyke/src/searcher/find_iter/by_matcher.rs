@@ -136,7 +136,7 @@ impl<'a> ByMatcher<'a> {
         if self.direct == Direct::Several {
             return self.find_several();
         }
-        let (matcher, first) = (self.searcher.matcher(), First::of(self.semantics));
+        let (matcher, first) = (&self.searcher.find_first_part, First::of(self.semantics));
         match matcher.find_first(self.haystack, first) {
             FirstMatch::Found(m) => {
                 self.direct = match self.haystack.len() - m.end {
@@ -169,7 +169,7 @@ impl<'a> ByMatcher<'a> {
         let state = Self::state(&mut self.state, self.searcher, self.semantics);
         state.found.clear();
         self.given = 0;
-        let all = self.searcher.matcher().find_several(haystack, first, &mut state.found);
+        let all = self.searcher.find_first_part.find_several(haystack, first, &mut state.found);
         let (count, end) = (state.found.len(), state.found.last().map_or(0, |m| m.end));
         for m in &mut state.found {
             (m.start, m.end) = (m.start + at, m.end + at);

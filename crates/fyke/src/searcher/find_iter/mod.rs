@@ -46,7 +46,7 @@ impl<'a> FindIter<'a> {
             && !input.is_anchored()
         {
             let (haystack, offset) = (input.bytes(), input.start());
-            if let Some(walk) = short.walk(&**searcher.matcher(), haystack) {
+            if let Some(walk) = short.walk(haystack) {
                 return Self { way: Way::Walk(Walk { walk, searcher, offset }) };
             }
             if let Some(walk) = short.walk_in_bulk(haystack) {

@@ -13,6 +13,10 @@ use fyke_core::Match;
 /// Sapphire Rapids and a Zen 1; `calls` has 53 bytes.
 pub(super) const LEAST_BULK: usize = 64;
 
+/// The same where there is no table: the trie gains only the calls for each match. Measured with
+/// 2,000 words of 8 letters and more, in 128 and 256 bytes, on a Zen 3.
+pub(super) const LEAST_BULK_OF_TRIE: usize = 512;
+
 /// A walk that finds the matches of a piece at once and keeps them in a leased state.
 pub(in crate::searcher) struct BulkIter<'a> {
     by: BulkBy<'a>,

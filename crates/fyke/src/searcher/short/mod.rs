@@ -12,12 +12,12 @@ mod one;
 use crate::MatchKind;
 use automata::{Automaton, MOST_DIRECT, ShortAutomata};
 pub(super) use bulk::BulkIter;
-use bulk::LEAST_BULK;
 use fyke_automata::find_table::{MatchWalk, Undecided};
 use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
-use fyke_core::{First, FirstMatch, Match, Matcher, Options};
-use one::OnePattern;
+use fyke_core::{First, FirstMatch, Match, Matcher, NextFirst, NextLimits, Options};
+pub(super) use one::OnePattern;
+use std::sync::Arc;
 
 /// The fast path of a searcher.
 pub(super) enum Short {
@@ -27,33 +27,64 @@ pub(super) enum Short {
 
 /// How to ask the matcher for one match at a time, by [`Matcher::find_first`].
 pub(super) struct FindFirst {
+    matcher: Arc<dyn Matcher>,
+    /// Where each match is asked for, but in the shortest haystacks.
+    limits: Option<NextLimits>,
     first: First,
     /// The length of the shortest pattern.
     min_len: usize,
 }
 
 impl FindFirst {
-    fn new(matcher: &dyn Matcher, kind: MatchKind) -> FindFirst {
-        FindFirst { first: First::of(kind.semantics()), min_len: matcher.set().min_len() }
+    fn new(matcher: &Arc<dyn Matcher>, kind: MatchKind) -> FindFirst {
+        FindFirst {
+            matcher: Arc::clone(matcher.find_first_part().unwrap_or(matcher)),
+            limits: matcher.find_next_limits(),
+            first: First::of(kind.semantics()),
+            min_len: matcher.set().min_len(),
+        }
     }
 
-    /// The first match that begins at or after `at`.
+    /// Whether the matcher is asked for one match after another.
+    #[inline]
+    fn wins_to_all(&self, len: usize, automata: &ShortAutomata) -> bool {
+        len <= MOST_DIRECT
+            || self.limits.is_some_and(|limits| {
+                let dense = len <= limits.max_len_if_dense && self.is_dense(automata);
+                len <= limits.max_len || dense
+            })
+    }
+
+    /// Whether matches are dense.
+    #[inline]
+    fn is_dense(&self, automata: &ShortAutomata) -> bool {
+        let dense_gap = self.limits.map_or(0, |limits| limits.dense_gap);
+        automata.noted_gap().is_some_and(|gap| gap < dense_gap)
+    }
+
+    /// The first match of a haystack of which only the first bytes will be read. `None` if the
+    /// matcher's other searches should look.
+    #[inline]
+    fn find_dense(&self, haystack: &[u8], automata: &ShortAutomata) -> Option<Option<Match>> {
+        if haystack.len() <= MOST_DIRECT || !self.is_dense(automata) {
+            return None;
+        }
+        let found = self.find(haystack, &mut NextFirst::default()).ok()?;
+        automata.note(found.map_or(haystack.len(), |m| m.end));
+        Some(found)
+    }
+
+    /// The next match of a haystack.
     ///
     /// # Errors
     /// [`Undecided`]: the matcher gave up.
     #[inline]
-    fn find(
-        &self,
-        matcher: &dyn Matcher,
-        haystack: &[u8],
-        at: usize,
-    ) -> Result<Option<Match>, Undecided> {
-        let rest = &haystack[at..];
-        if rest.len() < self.min_len {
+    fn find(&self, haystack: &[u8], search: &mut NextFirst) -> Result<Option<Match>, Undecided> {
+        if haystack.len() - search.from < self.min_len {
             return Ok(None);
         }
-        match matcher.find_first(rest, self.first) {
-            FirstMatch::Found(m) => Ok(Some(Match { start: m.start + at, end: m.end + at, ..m })),
+        match self.matcher.find_next(haystack, self.first, search) {
+            FirstMatch::Found(m) => Ok(Some(m)),
             FirstMatch::NotFound => Ok(None),
             FirstMatch::Unknown { .. } => Err(Undecided),
         }
@@ -63,7 +94,7 @@ impl FindFirst {
 impl Short {
     /// The fast path that suits a matcher, if any. With `eager`, automata are compiled now.
     pub(super) fn new(
-        matcher: &dyn Matcher,
+        matcher: &Arc<dyn Matcher>,
         kind: MatchKind,
         opt: &Options,
         eager: bool,
@@ -95,29 +126,30 @@ impl Short {
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         match self {
             Short::One(one) => Some(one.find(haystack, 0, false)),
-            Short::Automata(automata, _) => automata.find(haystack),
+            Short::Automata(automata, direct) => match automata.find(haystack) {
+                None => direct.as_ref()?.find_dense(haystack, automata),
+                found => found,
+            },
         }
     }
 
     /// A walk over all matches of a haystack, if that beats the matcher's scan.
     #[inline]
-    pub(super) fn walk<'a>(
-        &'a self,
-        matcher: &'a dyn Matcher,
-        haystack: &'a [u8],
-    ) -> Option<ShortWalk<'a>> {
+    pub(super) fn walk<'a>(&'a self, haystack: &'a [u8]) -> Option<ShortWalk<'a>> {
         let len = haystack.len();
         let by = match self {
             Short::One(one) => By::One(one),
             Short::Automata(automata, Some(direct))
-                if len <= MOST_DIRECT && !automata.is_faster(len) =>
+                if !automata.is_faster(len) && direct.wins_to_all(len, automata) =>
             {
-                By::FindFirst(matcher, direct)
+                By::FindFirst(direct, NextFirst::default())
             }
-            Short::Automata(automata, _) if len < LEAST_BULK => match automata.to_all(len)? {
-                Automaton::Table(table) => By::Table(table, MatchWalk::default()),
-                Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
-            },
+            Short::Automata(automata, _) if len < automata.least_bulk() => {
+                match automata.to_all(len)? {
+                    Automaton::Table(table) => By::Table(table, MatchWalk::default()),
+                    Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
+                }
+            }
             _ => return None,
         };
         Some(ShortWalk { by, notes: self, haystack, last: 0, found: 0, ended: false })
@@ -127,7 +159,7 @@ impl Short {
     #[inline]
     pub(super) fn walk_in_bulk<'a>(&'a self, haystack: &'a [u8]) -> Option<BulkIter<'a>> {
         match self {
-            Short::Automata(automata, _) if haystack.len() >= LEAST_BULK => {
+            Short::Automata(automata, _) if haystack.len() >= automata.least_bulk() => {
                 let by = automata.to_all(haystack.len())?;
                 Some(BulkIter::new(by, automata.gap_limit(haystack.len()), self, haystack))
             }
@@ -174,7 +206,7 @@ pub(super) struct ShortWalk<'a> {
 enum By<'a> {
     One(&'a OnePattern),
     /// The second by reference: a load from a fresh copy would wait for its stores.
-    FindFirst(&'a dyn Matcher, &'a FindFirst),
+    FindFirst(&'a FindFirst, NextFirst),
     Table(&'a FindTable, MatchWalk),
     Trie(&'a FindTrie, TrieWalk),
 }
@@ -188,8 +220,8 @@ impl ShortWalk<'_> {
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
         let found = match &mut self.by {
             By::One(one) => one.find(self.haystack, self.last, self.last / NEAR < self.found),
-            By::FindFirst(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
-            // The haystack is shorter than `LEAST_BULK`.
+            By::FindFirst(direct, search) => direct.find(self.haystack, search)?,
+            // The haystack is shorter than `least_bulk`.
             By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
             By::Trie(trie, walk) => trie.next_match(self.haystack, walk, usize::MAX)?,
         };

@@ -18,14 +18,19 @@ impl OnePattern {
 
     /// Whether there is a match.
     #[inline]
-    pub(super) fn is_match(&self, haystack: &[u8]) -> bool {
+    pub(in crate::searcher) fn is_match(&self, haystack: &[u8]) -> bool {
         self.pattern.find(haystack, false).is_some()
     }
 
     /// The first match that begins at or after `from`. `near`: whether matches are expected to be
     /// less than some two kilobytes apart.
     #[inline]
-    pub(super) fn find(&self, haystack: &[u8], from: usize, near: bool) -> Option<Match> {
+    pub(in crate::searcher) fn find(
+        &self,
+        haystack: &[u8],
+        from: usize,
+        near: bool,
+    ) -> Option<Match> {
         let start = from + self.pattern.find(&haystack[from..], near)?;
         Some(Match { start, end: start + self.pattern.pattern_len(), pattern: self.id })
     }
