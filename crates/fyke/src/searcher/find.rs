@@ -57,10 +57,9 @@ impl Searcher {
         if input.is_anchored() {
             return self.find(input).is_some();
         }
-        let haystack = input.bytes();
-        match self.short.as_ref().and_then(|short| short.is_match(haystack)) {
-            Some(found) => found,
-            None => self.scan_for_any(haystack),
+        match self.one() {
+            Some(one) => one.is_match(input.bytes()),
+            None => self.any(input.bytes()),
         }
     }
 

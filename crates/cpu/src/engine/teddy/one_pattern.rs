@@ -1,9 +1,9 @@
 //! [`OnePattern`]: finds the first match of one pattern, without tables and lists of candidates.
 //!
-//! Use it to find one pattern match by match. A call starts in a few nanoseconds. From 200 bytes
-//! on, two rare bytes of the pattern are compared at 256 positions at once, and the whole pattern
-//! where both are found. `memmem` of the crate `memchr` searches shorter haystacks and those where
-//! matches are near. It also takes over without vectors, or if no two bytes are rare.
+//! Use it to find one pattern match by match. A call starts in a few nanoseconds. Two rare bytes of
+//! the pattern are compared at 64 positions at once, or at 256 in longer haystacks, and the whole
+//! pattern where both are found. `memmem` of the crate `memchr` searches the shortest haystacks and
+//! those where matches are near. It also takes over without vectors, or if no two bytes are rare.
 //!
 //! The work of a call grows with the distance to the match, not with the length of the haystack.
 //!
@@ -14,16 +14,23 @@ use super::finder::{Finder as _, TwoBytes};
 use super::loops::find_at_end;
 use super::plan::FilterPlan;
 use super::stage1::{fetch, low_bits, nonzero};
+use super::text::{Halves, Text as _};
 use crate::simd::vector::{self, Vector};
 use crate::simd::{Dispatch, Isa};
 use fyke_automata::PairModel;
 use fyke_core::{Options, PatternSet};
 use memchr::memmem::Finder;
 
-/// From this many bytes on, vectors are faster than `memmem` where candidates are rare. Measured
-/// with words of the King James Bible. The word of `calls` has more candidates, and gains only in
-/// longer haystacks.
-const MIN_LEN_OF_VECTORS: usize = 200;
+/// From this many positions on, vectors are faster than `memmem` where candidates are rare
+/// (`calls`).
+const MIN_STARTS: usize = HALF;
+
+/// In haystacks of more bytes, 256 positions are tested at once. Measured with a word of the King
+/// James Bible in 512 bytes to a megabyte, on a Zen 3; `calls` has 1 KiB and 1 MiB.
+const LONG: usize = 1 << 10;
+
+/// Positions of one of the two overlapping halves that fewer than 64 positions are tested as.
+const HALF: usize = 32;
 
 /// The work limit of the vectors: this many comparisons, and one more per `BYTES_A_COMPARISON`
 /// bytes searched. One counts for each `BYTES_A_COMPARISON` bytes of the pattern. Then `memmem`
@@ -116,7 +123,7 @@ impl OnePattern {
             return None;
         }
         match &self.rare {
-            Some(rare) if haystack.len() >= MIN_LEN_OF_VECTORS && !near => {
+            Some(rare) if haystack.len() + 1 >= rare.len + MIN_STARTS && !near => {
                 self.find_by_vectors(rare, haystack)
             }
             _ => self.finder.find(haystack),
@@ -151,22 +158,21 @@ impl OnePattern {
     /// Not inlined: with it inlined, searches of short haystacks take longer to start.
     #[inline(never)]
     fn find_by_vectors(&self, rare: &RareBytes, haystack: &[u8]) -> Option<usize> {
-        match self.next(rare, haystack, 0) {
-            (_, 0) => None,
-            (at, passed) => self.verify(rare, haystack, at, passed),
+        if haystack.len() > LONG {
+            return match self.next(rare, haystack, 0) {
+                (_, 0) => None,
+                (at, passed) => self.verify(haystack, at, passed),
+            };
         }
+        let search = FindInShort { one: self, rare, haystack };
+        self.dispatch.run(search).unwrap_or_else(|_| unreachable!("without vectors, none are rare"))
     }
 
     /// Where the first match begins. No position before `at` is a candidate; `passed` has a bit for
     /// each of the 64 from there on. Not inlined: most calls have no candidate.
     #[inline(never)]
-    fn verify(
-        &self,
-        rare: &RareBytes,
-        haystack: &[u8],
-        mut at: usize,
-        mut passed: u64,
-    ) -> Option<usize> {
+    fn verify(&self, haystack: &[u8], mut at: usize, mut passed: u64) -> Option<usize> {
+        let rare = self.rare.as_ref()?;
         let mut work = Work::new(self.pattern_len());
         while passed != 0 {
             while passed != 0 {
@@ -214,6 +220,57 @@ impl Work {
     fn add_comparison(&mut self) {
         self.done += self.price;
     }
+}
+
+/// Finds the first match in a haystack that is not long.
+struct FindInShort<'a> {
+    one: &'a OnePattern,
+    rare: &'a RareBytes,
+    haystack: &'a [u8],
+}
+
+impl vector::Work for FindInShort<'_> {
+    type Output = Option<usize>;
+
+    /// Calls [`OnePattern::verify`] last, so that it can jump there.
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> Option<usize> {
+        let FindInShort { one, rare, haystack } = self;
+        let starts = haystack.len() + 1 - rare.len;
+        let firsts = &haystack[rare.first..][..starts];
+        let seconds = &haystack[rare.first + rare.apart..][..starts];
+        let finder = Compare::<V>::new(v, &rare.bytes.map(|byte| [byte, 0]), rare.apart);
+        let Some(last) = starts.checked_sub(64) else {
+            let passed = compare_halves(v, &finder, firsts, seconds);
+            return if passed == 0 { None } else { one.verify(haystack, 0, passed) };
+        };
+        let mut at = 0;
+        while let (Some(some), Some(others)) =
+            (firsts[at..].first_chunk(), seconds[at..].first_chunk())
+        {
+            let hits = finder.compare(v, v.load(some), v.load(others));
+            let passed = Compare::<V>::positions(v, hits);
+            if passed != 0 {
+                return one.verify(haystack, at, passed);
+            }
+            if at == last {
+                break;
+            }
+            at = last.min(at + 64);
+        }
+        None
+    }
+}
+
+/// Which of [`HALF`] to 64 positions have the two bytes.
+#[inline(always)]
+fn compare_halves<V: Vector>(v: V, finder: &Compare<V>, firsts: &[u8], seconds: &[u8]) -> u64 {
+    let second = firsts.len() - HALF;
+    let firsts = Halves::<HALF> { bytes: firsts, second };
+    let seconds = Halves::<HALF> { bytes: seconds, second };
+    let hits = finder.compare(v, firsts.load(v, 0), seconds.load(v, 0));
+    let passed = Compare::<V>::positions(v, hits);
+    passed & low_bits(HALF) | passed >> HALF << second
 }
 
 /// Compares the two bytes, which do not ignore case.
