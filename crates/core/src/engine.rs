@@ -188,18 +188,16 @@ pub trait Matcher: Any + Send + Sync {
         FirstMatch::Unknown { from: 0 }
     }
 
-    /// The first match from `search.from` on, which moves to its end. Each call for a haystack gets
-    /// the same search. It takes less time than [`find_first`](Self::find_first) of the rest if the
-    /// engine remembers the candidates.
-    fn find_next(&self, haystack: &[u8], first: First, search: &mut NextFirst) -> FirstMatch {
-        let found = self.find_first(&haystack[search.from..], first).moved(search.from);
-        if let FirstMatch::Found(m) = found {
-            search.from = m.end;
-        }
-        found
+    /// Finds the first match from `next.from` on, and moves `next.from` to its end. A search for
+    /// one match after another begins with the default `next`. It has the same haystack in each
+    /// call, and ends with the first answer that is no match. It takes less time than
+    /// [`find_first`](Self::find_first) of the rest if the engine remembers candidates.
+    fn find_next(&self, haystack: &[u8], first: First, next: &mut NextFirst) -> FirstMatch {
+        next.advance(self.find_first(&haystack[next.from..], first))
     }
 
-    /// Where [`find_next`](Self::find_next) takes less time than the other searches. `None`: nowhere.
+    /// Where [`find_next`](Self::find_next) takes less time than the other searches. `None` for
+    /// nowhere.
     fn find_next_limits(&self) -> Option<NextLimits> {
         None
     }

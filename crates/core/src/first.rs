@@ -42,15 +42,30 @@ pub struct NextFirst {
     pub word: usize,
     /// The first position that the engine has not tested.
     pub tested: usize,
+    /// How many lookups and comparisons there were.
+    pub work: usize,
+}
+
+impl NextFirst {
+    /// Goes on after the first match of the bytes from [`from`](Self::from) on. Returns it as a
+    /// match of the haystack.
+    #[inline]
+    pub fn advance(&mut self, found: FirstMatch) -> FirstMatch {
+        let found = found.moved(self.from);
+        if let FirstMatch::Found(m) = found {
+            self.from = m.end;
+        }
+        found
+    }
 }
 
 /// Where [`Matcher::find_next`](crate::Matcher::find_next) is the fastest way.
 #[derive(Clone, Copy, Debug)]
 pub struct NextLimits {
-    /// Matches are dense below this average distance between them, in bytes. There, it is the
-    /// fastest way to the first match of any haystack.
+    /// Matches are dense below this average distance between them, in bytes. There, `find_next` is
+    /// the fastest way to the first match of any haystack.
     pub dense_gap: usize,
-    /// The number of bytes up to which it is the fastest way to all matches.
+    /// The number of bytes up to which `find_next` is the fastest way to all matches.
     pub max_len: usize,
     /// The same where matches are dense.
     pub max_len_if_dense: usize,

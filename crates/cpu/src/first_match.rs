@@ -10,6 +10,10 @@ use fyke_core::{First, FirstMatch, Match, PatternSet};
 const COMPARISONS: usize = 64;
 pub(crate) const BYTES_A_COMPARISON: usize = 16;
 
+/// A search that finds one match after another may have a few candidates per match. A guess:
+/// `hostile` and `calls` would show it.
+const WORK_PER_BYTE: usize = 2;
+
 /// The maximum number of matches that one call finds, since the caller may want no more. A guess:
 /// `calls` would show it.
 const SEVERAL: usize = 32;
@@ -44,7 +48,12 @@ pub(crate) fn end_of_better(first: First, best: Match, max_distance: usize) -> u
     if first == First::Standard { end.min(best.end) } else { end }
 }
 
-pub(crate) fn work_limit(haystack_len: usize) -> usize {
+/// The work limit of a search that finds one match after another, up to a position.
+pub(crate) fn most_work(at: usize) -> usize {
+    COMPARISONS + WORK_PER_BYTE * at
+}
+
+fn work_limit(haystack_len: usize) -> usize {
     COMPARISONS + haystack_len / BYTES_A_COMPARISON
 }
 

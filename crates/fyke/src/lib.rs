@@ -52,8 +52,8 @@ pub use fyke_core::{
 /// What an engine of your own needs, for [`registry::add`].
 pub mod engine {
     pub use fyke_core::{
-        Block, Draft, Emitter, Engine, Family, Forecast, Growth, MatcherId, Memory,
-        PackedHaystacks, Scratch,
+        Block, Draft, Emitter, Engine, Family, First, FirstMatch, Forecast, Growth, MatcherId,
+        Memory, NextFirst, NextLimits, PackedHaystacks, Scratch,
     };
 }
 #[cfg(feature = "gpu")]

@@ -1,12 +1,12 @@
 //! [`Bitmap`]: at which positions a pattern may begin, by a hash of the next bytes.
 
-use super::prefixes::{MOST_LEN, Positions};
+use super::prefixes::{MOST_LEN, StartPositions};
 use crate::trie::CaseFold;
 use fyke_core::PatternSet;
 
 /// The bitmap of hashes has at least this many bits per pattern, and less than twice as many.
-/// [`LEAST_BITS`] and [`MOST_BITS`] are the binary logarithms of its least and its largest size. Not
-/// measured: guesses.
+/// [`LEAST_BITS`] and [`MOST_BITS`] are the binary logarithms of its least and its largest size.
+/// Not measured: guesses.
 const BITS_PER_PATTERN: u64 = 32;
 const LEAST_BITS: u32 = 12;
 const MOST_BITS: u32 = 22;
@@ -27,7 +27,7 @@ pub(super) struct Bitmap {
     shift: u32,
 }
 
-impl Positions for &Bitmap {
+impl StartPositions for &Bitmap {
     #[inline(always)]
     fn next(&mut self, haystack: &[u8], at: usize) -> usize {
         at + self.first(haystack.get(at..).unwrap_or_default())

@@ -2,7 +2,7 @@
 //! sets with patterns that are shorter than a hash needs. A pattern of one or two bytes stands for
 //! all groups after it.
 
-use super::prefixes::Positions;
+use super::prefixes::StartPositions;
 use crate::classes::ByteClasses;
 use crate::find_states::States;
 use crate::trie::ROOT;
@@ -19,7 +19,7 @@ pub(super) struct Groups {
     group: Box<[u8; 256]>,
 }
 
-impl Positions for &Groups {
+impl StartPositions for &Groups {
     #[inline(always)]
     fn next(&mut self, haystack: &[u8], at: usize) -> usize {
         at + self.first(haystack.get(at..).unwrap_or_default())

@@ -1,9 +1,11 @@
 //! A trie for short haystacks and large sets: it finds matches that do not overlap.
 //!
-//! A bitmap tells for each position whether the next bytes may begin a pattern. Where they do, a
-//! walk over the trie from there finds the match that the semantics report. Then the search goes on
-//! after the match, or else at the next position. So it has no failure links, takes 8 bytes per
-//! state, and reads bytes that begin no pattern without waiting for a state.
+//! A hash of the next bytes tells at which positions a pattern may begin ([`prefixes`]). Where one
+//! may, a walk over the trie from there finds the match that the semantics report. Then the search
+//! goes on after the match, or else at the next position. So it has no failure links, takes 8 bytes
+//! per state, and reads bytes that begin no pattern without waiting for a state. If all patterns
+//! have six bytes, it looks up every second position only, and a table leads to the state after the
+//! first eight bytes.
 //!
 //! It answers as a [`FindTable`](crate::FindTable) does. It wins where the table would be large, or
 //! where matches are some tens of bytes apart. It gives up where walks read bytes again and again,
@@ -15,7 +17,7 @@
 
 mod bitmap;
 mod compile;
-mod grams;
+mod gram_pairs;
 mod groups;
 mod prefixes;
 mod starts;
@@ -25,7 +27,7 @@ mod tests;
 use crate::find_table::{Undecided, last_position};
 use crate::trie::Trie;
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
-use prefixes::{MOST_LEN, Positions, Prefixes, WithPositions};
+use prefixes::{MOST_LEN, Prefixes, StartPositions, WithPositions};
 
 /// The number of matches after which [`FindTrie::next_matches`] returns. Not measured: a guess.
 const PIECE: usize = 32;
@@ -146,7 +148,7 @@ impl FindTrie {
 
     /// Whether all patterns are long enough for a search that looks up every second position only.
     pub fn skips(set: &PatternSet) -> bool {
-        set.min_len() >= grams::LEAST
+        set.min_len() >= gram_pairs::LEAST
     }
 
     /// Compiles a set. `None` if the trie exceeds `limit` bytes, if only some of the patterns
@@ -209,7 +211,7 @@ impl FindTrie {
     fn walk_to_match(
         &self,
         haystack: &[u8],
-        positions: &mut impl Positions,
+        positions: &mut impl StartPositions,
         walk: &mut TrieWalk,
         until: usize,
     ) -> Result<Option<Match>, Undecided> {
@@ -268,8 +270,8 @@ impl FindTrie {
         ((end > start).then_some(Match { start, end, pattern }), at)
     }
 
-    /// The shortest match that begins at `start`, and where the walk ended. `node` and `read` are as
-    /// in [`deepest`](Self::deepest).
+    /// The shortest match that begins at `start`, and where the walk ended. `node` and `read` are
+    /// as in [`deepest`](Self::deepest).
     #[inline(always)]
     fn shortest(
         &self,
@@ -281,7 +283,7 @@ impl FindTrie {
         if node.is_match() {
             return (Some(Match { start, end: at, pattern: node.id }), at);
         }
-        // A state without a match has children, but for that of no pattern.
+        // A state without a match has children, except that of bytes which begin no pattern.
         while base != 0
             && let Some(child) = self.child(haystack, at, base)
         {
@@ -344,7 +346,7 @@ impl WithPositions for AnyEnd<'_> {
     type Output = Result<Option<usize>, Undecided>;
 
     #[inline(always)]
-    fn run(self, mut positions: impl Positions) -> Self::Output {
+    fn run(self, mut positions: impl StartPositions) -> Self::Output {
         let AnyEnd { trie, haystack, most } = self;
         let head = &haystack[..haystack.len().min(most.saturating_add(MOST_LEN))];
         let (mut at, mut read) = (0, 0);
@@ -379,7 +381,7 @@ impl WithPositions for NextMatch<'_> {
     type Output = Result<Option<Match>, Undecided>;
 
     #[inline(always)]
-    fn run(self, mut positions: impl Positions) -> Self::Output {
+    fn run(self, mut positions: impl StartPositions) -> Self::Output {
         // A copy, which stays in registers.
         let mut now = *self.walk;
         let found = self.trie.walk_to_match(self.haystack, &mut positions, &mut now, self.until);
@@ -401,7 +403,7 @@ impl WithPositions for NextMatches<'_> {
     type Output = Result<(), Undecided>;
 
     #[inline(always)]
-    fn run(self, mut positions: impl Positions) -> Self::Output {
+    fn run(self, mut positions: impl StartPositions) -> Self::Output {
         let NextMatches { trie, haystack, walk, until, found } = self;
         let before = found.len();
         // A copy, which stays in registers.

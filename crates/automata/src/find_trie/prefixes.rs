@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::bitmap::Bitmap;
-use super::grams::{self, GramPositions, Grams};
+use super::gram_pairs::{self, GramPairPositions, GramPairs};
 use super::groups::Groups;
 use super::starts::Starts;
 use crate::classes::ByteClasses;
@@ -16,7 +16,7 @@ pub(super) const MOST_LEN: usize = 8;
 const LEAST_HASHED: usize = 4;
 
 /// Finds the positions at which a pattern may begin, one after the other.
-pub(super) trait Positions {
+pub(super) trait StartPositions {
     /// The first such position from `at` on, or the length. `at` never decreases.
     fn next(&mut self, haystack: &[u8], at: usize) -> usize;
 
@@ -32,23 +32,24 @@ pub(super) trait Positions {
 pub(super) enum Prefixes {
     Groups(Groups),
     Bitmap(Bitmap),
-    Grams(Grams, Starts),
+    GramPairs(GramPairs, Starts),
 }
 
 /// What to do with the positions of any kind.
 pub(super) trait WithPositions {
     type Output;
 
-    fn run(self, positions: impl Positions) -> Self::Output;
+    fn run(self, positions: impl StartPositions) -> Self::Output;
 }
 
 impl Prefixes {
     /// The maximum number of bytes of memory for a set.
     pub(super) fn memory_for(set: &PatternSet) -> u64 {
+        let pairs = || GramPairs::memory_for(set) + Starts::memory_for(set.len());
         match set.min_len() {
             ..LEAST_HASHED => Groups::MEMORY,
-            LEAST_HASHED..grams::LEAST => Bitmap::memory_for(set),
-            _ => Grams::memory_for(set) + Starts::memory_for(set.len()),
+            LEAST_HASHED..gram_pairs::LEAST => Bitmap::memory_for(set),
+            _ => pairs().max(Bitmap::memory_for(set)),
         }
     }
 
@@ -59,17 +60,18 @@ impl Prefixes {
         classes: &ByteClasses,
         state_of: impl Fn(&[u8]) -> Option<Node>,
     ) -> Prefixes {
-        let fold = states.trie.fold();
-        match set.min_len() {
-            ..LEAST_HASHED => Prefixes::Groups(Groups::new(states, classes)),
-            LEAST_HASHED..grams::LEAST => Prefixes::Bitmap(Bitmap::new(set, fold)),
-            min_len => {
-                let len = min_len.min(MOST_LEN);
-                let heads = set.iter().map(|pattern| &pattern.bytes[..len]);
-                let starts = heads.filter_map(|head| Some((head, state_of(head)?)));
-                Prefixes::Grams(Grams::new(set, fold), Starts::new(starts, len, fold))
+        let (fold, len) = (states.trie.fold(), set.min_len().min(MOST_LEN));
+        if len < LEAST_HASHED {
+            return Prefixes::Groups(Groups::new(states, classes));
+        }
+        if len >= gram_pairs::LEAST {
+            let heads = set.iter().map(|pattern| &pattern.bytes[..len]);
+            let starts = heads.filter_map(|head| Some((head, state_of(head)?)));
+            if let Some(starts) = Starts::new(starts, len, fold) {
+                return Prefixes::GramPairs(GramPairs::new(set, fold), starts);
             }
         }
+        Prefixes::Bitmap(Bitmap::new(set, fold))
     }
 
     /// Searches by the positions of the set.
@@ -78,7 +80,7 @@ impl Prefixes {
         match self {
             Prefixes::Groups(groups) => search.run(groups),
             Prefixes::Bitmap(bitmap) => search.run(bitmap),
-            Prefixes::Grams(grams, starts) => search.run(GramPositions::new(grams, starts)),
+            Prefixes::GramPairs(grams, starts) => search.run(GramPairPositions::new(grams, starts)),
         }
     }
 
@@ -87,7 +89,7 @@ impl Prefixes {
         match self {
             Prefixes::Groups(_) => Groups::MEMORY,
             Prefixes::Bitmap(bitmap) => bitmap.memory(),
-            Prefixes::Grams(grams, starts) => grams.memory() + starts.memory(),
+            Prefixes::GramPairs(grams, starts) => grams.memory() + starts.memory(),
         }
     }
 }

@@ -12,6 +12,10 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The state of a free entry. A state in the table has children or a match, so it is not this one.
 const NONE: Node = Node { packed: 0, id: PatternId(0) };
 
+/// A word is at most this many entries after the place of its hash. More are needed only for words
+/// that were made to have one hash. Not measured: a guess.
+const MOST_APART: usize = 128;
+
 /// The hash table, with open addressing. At least half of its entries are free.
 #[derive(Debug)]
 pub(super) struct Starts {
@@ -42,12 +46,13 @@ impl Starts {
         (size_of::<Start>() * Self::entries(words)) as u64
     }
 
-    /// Takes the first `len` bytes of patterns with the states that they lead to.
+    /// Takes the first `len` bytes of patterns with the states that they lead to. `None` if too
+    /// many have one hash.
     pub(super) fn new<'a>(
         heads: impl Iterator<Item = (&'a [u8], Node)>,
         len: usize,
         fold: CaseFold,
-    ) -> Starts {
+    ) -> Option<Starts> {
         let heads: Vec<_> = heads.collect();
         let size = Self::entries(heads.len());
         let mut starts = Starts {
@@ -60,9 +65,18 @@ impl Starts {
         for (head, node) in heads {
             let word = starts.key(word_at(head, 0));
             let place = starts.place(word);
+            if place.wrapping_sub(starts.home(word)) % size > MOST_APART {
+                return None;
+            }
             starts.entries[place] = Start { word, node };
         }
-        starts
+        Some(starts)
+    }
+
+    /// The place of a word's hash.
+    #[inline(always)]
+    fn home(&self, word: u64) -> usize {
+        (word.wrapping_mul(MIX) >> self.shift) as usize
     }
 
     /// The bytes of a word that are looked up.
@@ -74,7 +88,7 @@ impl Starts {
     /// The entry of a word, or the free one after the entries with its hash.
     #[inline(always)]
     fn place(&self, word: u64) -> usize {
-        let mut place = (word.wrapping_mul(MIX) >> self.shift) as usize;
+        let mut place = self.home(word);
         loop {
             match self.entries.get(place) {
                 Some(start) if start.word == word || start.node.packed == NONE.packed => {

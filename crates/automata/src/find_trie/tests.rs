@@ -75,6 +75,50 @@ fn random_sets_match_the_definition() {
     assert!(found > 10_000, "{found}");
 }
 
+/// Bytes after the end of a haystack are no zeros that a pattern may end with.
+#[test]
+fn nothing_is_found_beyond_the_end() {
+    for len in 4..12 {
+        let patterns = (0..300_usize).map(|n| {
+            let letters = (1..len).map(|i| b"abcdefgh"[(n >> (3 * (i % 3)) & 7) % 8]);
+            letters.chain([0]).collect::<Vec<_>>()
+        });
+        let set = PatternSet::new(patterns).unwrap();
+        let haystack = [&[b'.'; 80][..], set.bytes(7)].concat();
+        for cut in 0..=2 {
+            for from in 0..80 {
+                check(&set, &haystack[from..haystack.len() - cut]);
+            }
+        }
+    }
+}
+
+/// All sizes of tables, with and without case.
+#[test]
+fn sets_of_all_sizes_match_the_definition() {
+    let mut numbers = Numbers(11);
+    for (words, nocase) in [(900, false), (900, true), (5000, true), (20_000, false)] {
+        let mut set = PatternSet::builder();
+        for i in 0..words {
+            let len = 6 + i % 5;
+            set.push_with(PatternId(i as u32), numbers.text(b"abcdABCD", len), nocase).unwrap();
+        }
+        let set = set.build();
+        let some = (0..set.len() as u32).step_by(set.len() / 50);
+        let haystack: Vec<_> = some.flat_map(|i| [set.bytes(i), b"aB"].concat()).collect();
+        assert!(check(&set, &haystack) > 100);
+    }
+}
+
+/// The factor is the inverse of that of the hash.
+#[test]
+fn words_with_one_hash_are_searched_too() {
+    let words = (0..4000_u64).map(|n| n.wrapping_mul(0xf1de_83e1_9937_733d).to_le_bytes());
+    let set = PatternSet::new(words.clone()).unwrap();
+    let haystack: Vec<u8> = words.step_by(100).flatten().collect();
+    assert!(check(&set, &haystack) >= 40);
+}
+
 /// More classes than groups of bytes.
 #[test]
 fn all_bytes_can_be_used() {
@@ -127,14 +171,16 @@ fn it_gives_up_where_walks_to_matches_read_too_much() {
 
 #[test]
 fn the_limit_is_not_exceeded() {
-    let set = PatternSet::new((0..3000).map(|n| format!("{n:05}"))).unwrap();
-    let sizes = (0..30).filter_map(|k| {
-        let limit = k * 4000;
-        let trie = FindTrie::new(&set, Semantics::Standard, limit)?;
-        assert!(trie.memory() <= limit);
-        Some(trie.memory())
-    });
-    assert!(sizes.count() > 3);
+    for len in [5, 6, 9] {
+        let set = PatternSet::new((0..3000).map(|n| format!("{n:0len$}"))).unwrap();
+        let sizes = (0..80).filter_map(|k| {
+            let limit = k * 4000;
+            let trie = FindTrie::new(&set, Semantics::Standard, limit)?;
+            assert!(trie.memory() <= limit);
+            Some(trie.memory())
+        });
+        assert!(sizes.count() > 3);
+    }
 }
 
 #[test]

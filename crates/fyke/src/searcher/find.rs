@@ -57,10 +57,7 @@ impl Searcher {
         if input.is_anchored() {
             return self.find(input).is_some();
         }
-        match self.one() {
-            Some(one) => one.is_match(input.bytes()),
-            None => self.any(input.bytes()),
-        }
+        self.any(input.bytes())
     }
 
     /// The first match that the searcher's [`MatchKind`] reports.

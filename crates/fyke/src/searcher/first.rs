@@ -2,7 +2,7 @@
 //! one so far.
 
 use super::pool::Lease;
-use super::short::{OnePattern, Short};
+use super::short::Short;
 use super::{FindIter, Input, MatchKind, Searcher};
 use fyke_core::{
     Batch, Block, Cursor, Exists, First, FirstMatch, Match, Matcher, Record, Sink, StreamMatch,
@@ -16,50 +16,38 @@ struct Best {
 }
 
 impl Searcher {
-    /// The only pattern, if there is one.
-    #[inline]
-    pub(super) fn one(&self) -> Option<&OnePattern> {
-        match self.short.as_deref() {
-            Some(Short::One(one)) => Some(one),
-            _ => None,
-        }
-    }
-
     /// The first match that a kind reports.
     #[inline]
     pub(super) fn first(&self, input: Input<'_>, kind: MatchKind) -> Option<Match> {
         if input.is_anchored() {
             return FindIter::new(self, input, kind.semantics()).next();
         }
-        let found = match self.one() {
-            Some(one) => one.find(input.bytes(), 0, false),
-            None => self.first_of_set(input.bytes(), kind),
+        let (haystack, start) = (input.bytes(), input.start());
+        let found = match self.short.as_deref() {
+            Some(Short::One(one)) => one.find(haystack, 0, false),
+            Some(Short::Set(set)) if kind == self.kind => match set.find(haystack) {
+                Some(found) => found,
+                None => self.scan_for_first(haystack, kind),
+            },
+            _ => self.scan_for_first(haystack, kind),
         }?;
-        let start = input.start();
         Some(Match { start: found.start + start, end: found.end + start, ..found })
     }
 
-    /// The same in a haystack, with more than one pattern.
-    #[inline]
-    fn first_of_set(&self, haystack: &[u8], kind: MatchKind) -> Option<Match> {
-        let short = self.short.as_ref().filter(|_| kind == self.kind);
-        match short.and_then(|short| short.find(haystack)) {
-            Some(found) => found,
-            None => self.scan_for_first(haystack, kind),
-        }
-    }
-
     /// Whether there is a match.
+    #[inline]
     pub(super) fn any(&self, haystack: &[u8]) -> bool {
-        match self.short.as_ref().and_then(|short| short.is_match(haystack)) {
-            Some(found) => found,
-            None => self.scan_for_any(haystack),
-        }
+        let found = match self.short.as_deref() {
+            Some(Short::One(one)) => return one.is_match(haystack),
+            Some(Short::Set(set)) => set.is_match(haystack),
+            None => None,
+        };
+        found.unwrap_or_else(|| self.scan_for_any(haystack))
     }
 
-    /// Whether there is a match.
+    /// The same by the matcher.
     #[inline]
-    pub(super) fn scan_for_any(&self, haystack: &[u8]) -> bool {
+    fn scan_for_any(&self, haystack: &[u8]) -> bool {
         let (end, found) = match self.find_first_part.find_first(haystack, First::Any) {
             FirstMatch::Found(m) => (m.end, true),
             FirstMatch::NotFound => (haystack.len(), false),

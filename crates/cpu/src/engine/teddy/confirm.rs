@@ -16,6 +16,9 @@ const CHAIN_BYTES: usize = 16 << 10;
 /// show it.
 const SLOTS: usize = 8;
 
+/// The maximum number of bytes of memory per window: its slots are rounded up to a power of two.
+pub(super) const BYTES_PER_WINDOW: usize = 2 * SLOTS * size_of::<Slot>() + size_of::<Entry>();
+
 /// Windows with fewer bytes up to their pattern's end are hashed separately, by fewer bytes. A
 /// guess: `headers/min2` would show it.
 const FEW: usize = 4;

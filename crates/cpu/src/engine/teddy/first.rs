@@ -12,18 +12,18 @@ use fyke_core::{First, FirstMatch, Match, NextFirst, NextLimits, PatternSet};
 /// switch does not count them, so they must be few.
 pub(super) const UNCOUNTED: usize = 32;
 
-/// Where tests of 64 positions at a time are the fastest way. Measured with 20 to 80 words of 4 to 7
-/// letters and more of the King James Bible, in 128 to 1,024 bytes, on a Zen 3. `calls` has 5 and 50
-/// words of 4 letters and more.
+/// Where tests of 64 positions at a time are the fastest way. Measured with 20 to 80 words of 4 to
+/// 7 letters and more of the King James Bible, in 128 to 1,024 bytes, on a Zen 3. `calls` has 5 and
+/// 50 words of 4 letters and more.
 const LIMITS: NextLimits =
     NextLimits { dense_gap: 100, max_len: 1 << 10, max_len_if_dense: 4 << 10 };
 
-/// The number of bytes up to which they are the fastest way to the first match. Measured as
-/// [`LIMITS`].
-const MOST_TO_FIRST: usize = 256;
+/// The number of bytes up to which they are the fastest way to the first match, if more than
+/// [`FEW_PASS`] of all positions are expected to be candidates. Measured as [`LIMITS`].
+const MOST_BY_WORDS: usize = 256;
 
 /// If a window may begin this far into its pattern, a better match may be far from the first one.
-/// Then match by match would test positions again and again. Not measured: a guess.
+/// Then a search match by match tests positions again and again. Not measured: a guess.
 const MOST_LEAD: usize = 32;
 
 /// The smallest haystack in which `find_first` by shuffles is faster than a transition table.
@@ -70,7 +70,29 @@ impl TeddyMatcher {
     /// See [`Matcher::find_first`](fyke_core::Matcher::find_first).
     #[inline]
     pub(super) fn find_directly(&self, haystack: &[u8], first: First) -> FirstMatch {
-        if haystack.len() <= MOST_TO_FIRST && self.find_word.is_some() {
+        let (Some(find_word), Some((tables, _))) = (self.find_word, &self.filter) else {
+            return self.find_in_long(haystack, first);
+        };
+        if haystack.len() > 64 {
+            return self.find_in_more(haystack, first);
+        }
+        match find_word(self.dispatch, tables, haystack, 0) {
+            0 => FirstMatch::NotFound,
+            candidates => self.find_among(haystack, first, candidates),
+        }
+    }
+
+    /// The first match of a haystack of at most 64 bytes.
+    #[inline(never)]
+    fn find_among(&self, haystack: &[u8], first: First, candidates: u64) -> FirstMatch {
+        let next = NextFirst { candidates, tested: haystack.len(), ..NextFirst::default() };
+        self.find_in_words(haystack, first, &mut { next })
+    }
+
+    /// The first match of a haystack of more bytes.
+    #[inline(never)]
+    fn find_in_more(&self, haystack: &[u8], first: First) -> FirstMatch {
+        if haystack.len() <= MOST_BY_WORDS && self.pass > FEW_PASS {
             return self.find_next_directly(haystack, first, &mut NextFirst::default());
         }
         self.find_in_long(haystack, first)
@@ -98,17 +120,14 @@ impl TeddyMatcher {
         first: First,
         next: &mut NextFirst,
     ) -> FirstMatch {
-        if self.find_word.is_some() {
-            return match next.candidates != 0 || self.load_word(haystack, usize::MAX, next) {
-                true => self.find_in_words(haystack, first, next),
-                false => FirstMatch::NotFound,
-            };
+        if self.find_word.is_none() {
+            let found = self.find_in_long(&haystack[next.from..], first);
+            return next.advance(found);
         }
-        let found = self.find_in_long(&haystack[next.from..], first).moved(next.from);
-        if let FirstMatch::Found(m) = found {
-            next.from = m.end;
+        match next.candidates != 0 || self.load_word(haystack, usize::MAX, next) {
+            true => self.find_in_words(haystack, first, next),
+            false => FirstMatch::NotFound,
         }
-        found
     }
 
     /// The next match, by tests of 64 positions at a time.
@@ -117,7 +136,6 @@ impl TeddyMatcher {
         let Some((_, confirm)) = &self.filter else { return FirstMatch::NotFound };
         let mut best: Option<Match> = None;
         let (mut end, mut after_last) = (usize::MAX, 0);
-        let mut work = first_match::work_limit(haystack.len() - next.from);
         while next.candidates != 0 || self.load_word(haystack, end, next) {
             let at = next.word + next.candidates.trailing_zeros() as usize;
             if at >= end {
@@ -134,10 +152,10 @@ impl TeddyMatcher {
             if let Some(best) = best {
                 end = first_match::end_of_better(first, best, self.lead);
             }
-            work = match work.checked_sub(1 + compared) {
-                Some(work) => work,
-                None => return FirstMatch::Unknown { from: next.from },
-            };
+            next.work += 1 + compared;
+            if next.work > first_match::most_work(at) && end > 0 {
+                return FirstMatch::Unknown { from: next.from };
+            }
         }
         let Some(m) = best else { return FirstMatch::NotFound };
         next.from = m.end;

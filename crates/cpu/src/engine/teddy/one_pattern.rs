@@ -374,7 +374,9 @@ mod tests {
             let pattern = rare(len);
             for one in by_each_isa(&pattern) {
                 assert_eq!(one.rare.is_some(), one.dispatch != Dispatch::Scalar);
-                for size in (195..330).chain([0, 7, 64, 511, 700]) {
+                for size in
+                    (30..330).step_by(7).chain([0, 7, 64, 95, 96, 127, 128, 511, 1030, 1300])
+                {
                     let mut haystack = vec![pattern[0]; size];
                     assert_eq!(one.find(&haystack, false), None, "{len} in {size}");
                     for start in 0..(size + 1).saturating_sub(len) {

@@ -1,6 +1,7 @@
 //! Compile-time choices of Teddy: each pattern's window, the filter's shape and the buckets.
 
 use super::cluster::{Codes, cluster, unions};
+use super::confirm::BYTES_PER_WINDOW;
 use super::cost::{bare_ns, exact_ns, paired_ns};
 use super::grams::{Grams, SmallAlphabet, codes, parts, variants};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
@@ -269,7 +270,7 @@ impl TeddyPlan {
             f.pairs.map_or(0, PairShape::memory)
                 + f.shape.offsets * (1024 + f.shape.sets * 96)
                 + 64 * f.shape.sets
-                + f.windows.len() * 104
+                + f.windows.len() * BYTES_PER_WINDOW
         };
         (shorts + self.filter.as_ref().map_or(0, filter)) as u64
     }

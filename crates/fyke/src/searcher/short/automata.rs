@@ -8,7 +8,8 @@
 //!
 //! A set has a transition table, a trie, or both. A large table is slow: its rows are not in the
 //! cache. So with a large set, the trie finds the first match, and all matches of short haystacks.
-//! The table finds all matches of longer ones, unless it is too large.
+//! The table finds all matches of longer ones, unless it is too large. A set of [`MANY`] patterns
+//! of six bytes and more has a trie only.
 
 use super::bulk::{LEAST_BULK, LEAST_BULK_OF_TRIE};
 use super::lazy::Lazy;
@@ -93,8 +94,8 @@ const ALWAYS_FOR_MANY: usize = 256;
 
 /// The same for the trie of [`MANY`] patterns of six bytes and more, beside a matcher that finds a
 /// match directly. Measured with 500 and 2,000 words of 7 to 12 letters and more of the King James
-/// Bible, on a Zen 3 and on a Sapphire Rapids with AVX-512 and with AVX2; `calls` has 2,000 words of
-/// 8 letters and more.
+/// Bible, on a Zen 3 and on a Sapphire Rapids with AVX-512 and with AVX2; `calls` has 2,000 words
+/// of 8 letters and more.
 const ALWAYS_OF_LONG: usize = 64;
 
 /// For these sets, the trie finds the first match below this average distance between matches, and
@@ -104,7 +105,7 @@ const GAP_OF_LONG_FIRST: u16 = 120;
 /// The same for all matches of more bytes.
 const GAP_OF_LONG: u16 = 60;
 
-/// In a haystack of up to this many bytes, `find_first` is called for each match. In a longer one,
+/// In a haystack of up to this many bytes, `find_next` is called for each match. In a longer one,
 /// the matcher may find several matches in one call. A guess: 53 bytes were measured (`calls`).
 pub(super) const MOST_DIRECT: usize = 64;
 
@@ -127,7 +128,7 @@ thread_local! {
 struct Limits {
     /// A haystack up to this many bytes is always walked.
     always: usize,
-    /// A longer haystack of up to this many bytes is never walked: `find_first` is faster there.
+    /// A longer haystack of up to this many bytes is never walked: `find_next` is faster there.
     never: usize,
     /// The average distance between matches below which longer ones are walked to all matches; 0
     /// for never.

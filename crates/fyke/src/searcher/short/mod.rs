@@ -1,7 +1,7 @@
 //! Fast paths of the `find` calls: for one pattern, short haystacks and dense matches.
 //!
 //! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
-//! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_first`], match by match,
+//! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_next`], match by match,
 //! where the engine has it; a transition table or a trie for other sets.
 
 mod automata;
@@ -16,19 +16,25 @@ use fyke_automata::find_table::{MatchWalk, Undecided};
 use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{First, FirstMatch, Match, Matcher, NextFirst, NextLimits, Options};
-pub(super) use one::OnePattern;
+use one::OnePattern;
 use std::sync::Arc;
 
 /// The fast path of a searcher.
 pub(super) enum Short {
     One(OnePattern),
-    Automata(ShortAutomata, Option<FindFirst>),
+    Set(ShortSet),
 }
 
-/// How to ask the matcher for one match at a time, by [`Matcher::find_first`].
+/// The fast path of a set.
+pub(super) struct ShortSet {
+    automata: ShortAutomata,
+    direct: Option<FindFirst>,
+}
+
+/// How to ask the matcher for one match at a time, by [`Matcher::find_next`].
 pub(super) struct FindFirst {
     matcher: Arc<dyn Matcher>,
-    /// Where each match is asked for, but in the shortest haystacks.
+    /// Where `find_next` is faster than a scan. It is always called up to [`MOST_DIRECT`] bytes.
     limits: Option<NextLimits>,
     first: First,
     /// The length of the shortest pattern.
@@ -50,8 +56,7 @@ impl FindFirst {
     fn wins_to_all(&self, len: usize, automata: &ShortAutomata) -> bool {
         len <= MOST_DIRECT
             || self.limits.is_some_and(|limits| {
-                let dense = len <= limits.max_len_if_dense && self.is_dense(automata);
-                len <= limits.max_len || dense
+                len <= limits.max_len || (len <= limits.max_len_if_dense && self.is_dense(automata))
             })
     }
 
@@ -109,28 +114,7 @@ impl Short {
         if eager {
             automata.compile();
         }
-        Some(Short::Automata(automata, direct))
-    }
-
-    /// Whether there is a match; `None` if the matcher should look.
-    #[inline]
-    pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
-        match self {
-            Short::One(one) => Some(one.is_match(haystack)),
-            Short::Automata(automata, _) => automata.is_match(haystack),
-        }
-    }
-
-    /// The first match; `None` if the matcher should look.
-    #[inline]
-    pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
-        match self {
-            Short::One(one) => Some(one.find(haystack, 0, false)),
-            Short::Automata(automata, direct) => match automata.find(haystack) {
-                None => direct.as_ref()?.find_dense(haystack, automata),
-                found => found,
-            },
-        }
+        Some(Short::Set(ShortSet { automata, direct }))
     }
 
     /// A walk over all matches of a haystack, if that beats the matcher's scan.
@@ -139,12 +123,12 @@ impl Short {
         let len = haystack.len();
         let by = match self {
             Short::One(one) => By::One(one),
-            Short::Automata(automata, Some(direct))
+            Short::Set(ShortSet { automata, direct: Some(direct) })
                 if !automata.is_faster(len) && direct.wins_to_all(len, automata) =>
             {
                 By::FindFirst(direct, NextFirst::default())
             }
-            Short::Automata(automata, _) if len < automata.least_bulk() => {
+            Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
                 match automata.to_all(len)? {
                     Automaton::Table(table) => By::Table(table, MatchWalk::default()),
                     Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
@@ -159,7 +143,7 @@ impl Short {
     #[inline]
     pub(super) fn walk_in_bulk<'a>(&'a self, haystack: &'a [u8]) -> Option<BulkIter<'a>> {
         match self {
-            Short::Automata(automata, _) if haystack.len() >= automata.least_bulk() => {
+            Short::Set(ShortSet { automata, .. }) if haystack.len() >= automata.least_bulk() => {
                 let by = automata.to_all(haystack.len())?;
                 Some(BulkIter::new(by, automata.gap_limit(haystack.len()), self, haystack))
             }
@@ -172,15 +156,32 @@ impl Short {
     pub(super) fn gap(&self) -> Option<usize> {
         match self {
             Short::One(_) => None,
-            Short::Automata(automata, _) => automata.noted_gap(),
+            Short::Set(ShortSet { automata, .. }) => automata.noted_gap(),
         }
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
-        if let Short::Automata(automata, _) = self {
+        if let Short::Set(ShortSet { automata, .. }) = self {
             automata.note(bytes);
+        }
+    }
+}
+
+impl ShortSet {
+    /// Whether there is a match; `None` if the matcher should look.
+    #[inline]
+    pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
+        self.automata.is_match(haystack)
+    }
+
+    /// The first match; `None` if the matcher should look.
+    #[inline]
+    pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
+        match self.automata.find(haystack) {
+            None => self.direct.as_ref()?.find_dense(haystack, &self.automata),
+            found => found,
         }
     }
 }
@@ -205,7 +206,7 @@ pub(super) struct ShortWalk<'a> {
 
 enum By<'a> {
     One(&'a OnePattern),
-    /// The second by reference: a load from a fresh copy would wait for its stores.
+    /// [`FindFirst`] by reference: a load from a fresh copy would wait for its stores.
     FindFirst(&'a FindFirst, NextFirst),
     Table(&'a FindTable, MatchWalk),
     Trie(&'a FindTrie, TrieWalk),

@@ -1,4 +1,4 @@
-//! [`Grams`]: at which positions a pattern of at least six bytes may begin.
+//! [`GramPairs`]: at which positions a pattern of at least six bytes may begin.
 //!
 //! Only every second position is looked up. The bytes there may be the first ones of a pattern, or
 //! those after its first byte. Two grams of four bytes are hashed. A table for each hash has the
@@ -6,7 +6,7 @@
 //! cases. Sixteen bytes are tested together, without a branch for each position.
 
 use super::Node;
-use super::prefixes::{MOST_LEN, Positions};
+use super::prefixes::{MOST_LEN, StartPositions};
 use super::starts::Starts;
 use crate::trie::CaseFold;
 use fyke_core::PatternSet;
@@ -28,16 +28,16 @@ const BUCKETS: usize = 4;
 /// The multiplier of the hash: 2^32 divided by the golden ratio.
 const MIX: u32 = 0x9e37_79b9;
 
-/// The tables have at least this many entries per pattern, up to the largest size. Not measured: a
-/// guess.
+/// The tables have at least this many entries per pattern, up to the largest size. The binary
+/// logarithms of the sizes are 12, 14, 16 and 19. Not measured: guesses.
 const ENTRIES_PER_PATTERN: usize = 4;
 
 /// Bits that are set in every byte of a folded gram, so that both cases of a letter have one hash.
-const FOLD: u32 = 0x2020_2020;
+const LOWER: u32 = 0x2020_2020;
 
 /// The tables, and how to hash.
 #[derive(Debug)]
-pub(super) struct Grams {
+pub(super) struct GramPairs {
     /// The tables of the first and of the second gram, one after the other.
     tables: Vec<u8>,
     /// The binary logarithm of the number of entries of a table.
@@ -46,11 +46,11 @@ pub(super) struct Grams {
     len: usize,
     /// The distance of the second gram from the first.
     apart: usize,
-    /// [`FOLD`] or 0.
+    /// [`LOWER`] or 0.
     fold: u32,
 }
 
-impl Grams {
+impl GramPairs {
     /// The binary logarithm of the number of entries of a table: one of those of
     /// [`find_block`](Self::find_block).
     fn log_entries(set: &PatternSet) -> u32 {
@@ -67,11 +67,11 @@ impl Grams {
         2 << Self::log_entries(set)
     }
 
-    pub(super) fn new(set: &PatternSet, fold: CaseFold) -> Grams {
+    pub(super) fn new(set: &PatternSet, fold: CaseFold) -> GramPairs {
         let (bits, len) = (Self::log_entries(set), set.min_len().min(MOST_LEN));
-        let fold = if fold == CaseFold::Lower { FOLD } else { 0 };
+        let fold = if fold == CaseFold::Lower { LOWER } else { 0 };
         let mut grams =
-            Grams { tables: vec![0; 2 << bits], bits, len, apart: len - 1 - GRAM, fold };
+            GramPairs { tables: vec![0; 2 << bits], bits, len, apart: len - 1 - GRAM, fold };
         for (i, pattern) in set.iter().enumerate() {
             for skipped in 0..2 {
                 let bucket = 1 << (i % BUCKETS + BUCKETS * (1 - skipped));
@@ -102,13 +102,13 @@ impl Grams {
     fn find_block(&self, haystack: &[u8], block: &mut Block) -> bool {
         match (self.bits, self.fold) {
             (12, 0) => self.find_by::<12, 0>(haystack, block),
-            (12, _) => self.find_by::<12, FOLD>(haystack, block),
+            (12, _) => self.find_by::<12, LOWER>(haystack, block),
             (14, 0) => self.find_by::<14, 0>(haystack, block),
-            (14, _) => self.find_by::<14, FOLD>(haystack, block),
+            (14, _) => self.find_by::<14, LOWER>(haystack, block),
             (16, 0) => self.find_by::<16, 0>(haystack, block),
-            (16, _) => self.find_by::<16, FOLD>(haystack, block),
+            (16, _) => self.find_by::<16, LOWER>(haystack, block),
             (_, 0) => self.find_by::<19, 0>(haystack, block),
-            _ => self.find_by::<19, FOLD>(haystack, block),
+            _ => self.find_by::<19, LOWER>(haystack, block),
         }
     }
 
@@ -135,8 +135,10 @@ impl Grams {
     /// end of the haystack.
     #[inline(always)]
     fn test<const BITS: u32, const FOLD: u32>(&self, haystack: &[u8], at: usize) -> Option<u64> {
+        debug_assert_eq!(self.tables.len(), 2 << BITS);
         let firsts: &[u8; BYTES] = haystack.get(at..)?.first_chunk()?;
-        let seconds: &[u8; BYTES] = haystack.get(at + self.apart..)?.first_chunk()?;
+        // One byte more: a pattern that begins at the last position has a byte after its grams.
+        let seconds: &[u8; BYTES + 1] = haystack.get(at + self.apart..)?.first_chunk()?;
         let hash = |gram: u32| ((gram | FOLD).wrapping_mul(MIX) >> (32 - BITS)) as usize;
         let mut buckets = 0;
         for i in 0..TESTS {
@@ -189,21 +191,21 @@ struct Block {
 }
 
 /// The positions of a search.
-pub(super) struct GramPositions<'a> {
-    grams: &'a Grams,
+pub(super) struct GramPairPositions<'a> {
+    grams: &'a GramPairs,
     starts: &'a Starts,
     /// `None` before the first position.
     block: Option<Block>,
 }
 
-impl<'a> GramPositions<'a> {
+impl<'a> GramPairPositions<'a> {
     #[inline(always)]
-    pub(super) fn new(grams: &'a Grams, starts: &'a Starts) -> Self {
-        GramPositions { grams, starts, block: None }
+    pub(super) fn new(grams: &'a GramPairs, starts: &'a Starts) -> Self {
+        GramPairPositions { grams, starts, block: None }
     }
 }
 
-impl Positions for GramPositions<'_> {
+impl StartPositions for GramPairPositions<'_> {
     #[inline(always)]
     fn next(&mut self, haystack: &[u8], at: usize) -> usize {
         let new = Block { before: at, buckets: 0, next: at, from: at };
