@@ -1,11 +1,11 @@
 //! A trie for short haystacks and large sets: it finds matches that do not overlap.
 //!
-//! A hash of the next bytes tells at which positions a pattern may begin ([`prefixes`]). Where one
-//! may, a walk over the trie from there finds the match that the semantics report. Then the search
-//! goes on after the match, or else at the next position. So it has no failure links, takes 8 bytes
-//! per state, and reads bytes that begin no pattern without waiting for a state. If all patterns
-//! have six bytes, it looks up every second position only, and a table leads to the state after the
-//! first eight bytes.
+//! A hash of the next bytes tells at which positions a pattern may begin (module `prefixes`). Where
+//! one may, a walk over the trie from there finds the match that the semantics report. Then the
+//! search goes on after the match, or else at the next position. So it has no failure links, takes
+//! 8 bytes per state, and reads bytes that begin no pattern without waiting for a state. If all
+//! patterns have six bytes, it looks up every second position only, and a table leads to the state
+//! after the first eight bytes.
 //!
 //! It answers as a [`FindTable`](crate::FindTable) does. It wins where the table would be large, or
 //! where matches are some tens of bytes apart. It gives up where walks read bytes again and again,
