@@ -202,9 +202,9 @@ pub trait Matcher: Any + Send + Sync {
         None
     }
 
-    /// The part that answers [`find_first`](Self::find_first) and
-    /// [`find_several`](Self::find_several), if it is not the matcher itself. A caller may keep it
-    /// and ask it directly, which takes less time.
+    /// The part that answers [`find_first`](Self::find_first), [`find_next`](Self::find_next) and
+    /// [`find_several`](Self::find_several), if it is not the matcher itself. It has the same
+    /// patterns and ids. A caller may keep it and ask it directly, which takes less time.
     fn find_first_part(&self) -> Option<&Arc<dyn Matcher>> {
         None
     }

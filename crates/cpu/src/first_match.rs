@@ -10,10 +10,6 @@ use fyke_core::{First, FirstMatch, Match, PatternSet};
 const COMPARISONS: usize = 64;
 pub(crate) const BYTES_A_COMPARISON: usize = 16;
 
-/// A search that finds one match after another may have a few candidates per match. A guess:
-/// `hostile` and `calls` would show it.
-const WORK_PER_BYTE: usize = 2;
-
 /// The maximum number of matches that one call finds, since the caller may want no more. A guess:
 /// `calls` would show it.
 const SEVERAL: usize = 32;
@@ -48,9 +44,10 @@ pub(crate) fn end_of_better(first: First, best: Match, max_distance: usize) -> u
     if first == First::Standard { end.min(best.end) } else { end }
 }
 
-/// The work limit of a search that finds one match after another, up to a position.
+/// The work limit of a search that finds one match after another, up to a position. It may have a
+/// few candidates per match, but not one at each position. A guess, as [`COMPARISONS`].
 pub(crate) fn most_work(at: usize) -> usize {
-    COMPARISONS + WORK_PER_BYTE * at
+    COMPARISONS + at
 }
 
 fn work_limit(haystack_len: usize) -> usize {

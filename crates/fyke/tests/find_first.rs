@@ -246,6 +246,41 @@ fn candidates_after_a_match_are_not_lost() {
     }
 }
 
+/// Each position is a candidate, and no match: an engine may give up, and the scan goes on.
+#[test]
+fn hostile_haystacks_are_searched_by_a_scan() {
+    let long = "a".repeat(60) + "b";
+    let others = (0..20).map(|n| format!("q{n:03}z"));
+    let patterns: Vec<String> = others.chain([long.clone()]).collect();
+    let entry = |(id, p): (usize, &String)| Entry {
+        id: id as u32,
+        bytes: p.as_str().into(),
+        nocase: false,
+    };
+    let entries: Vec<_> = patterns.iter().enumerate().map(entry).collect();
+    let haystack = format!("q003z--q007z{}{long}q019z", "a".repeat(700));
+    let case = Case::new(entries, haystack.clone().into()).unwrap();
+    let mut gave_up = Vec::new();
+    for matcher in matchers(&case.set) {
+        for first in &FIRSTS[1..] {
+            let all = 0..case.haystack.len();
+            let (answered, wrong) = check_next_in(&case, &*matcher, all, *first);
+            assert_eq!(wrong, None);
+            if !answered {
+                gave_up.push(matcher.info().name);
+            }
+        }
+    }
+    assert!(gave_up.contains(&"teddy"), "{gave_up:?}");
+    let searcher = Searcher::new(&patterns).unwrap();
+    for from in 0..40 {
+        let span = from..haystack.len();
+        let found: Vec<_> = searcher.find_iter(&haystack[span.clone()]).collect();
+        assert_eq!(found, in_turn(&case, &span, First::Standard));
+        assert_eq!(searcher.find(&haystack[span]), found.first().copied());
+    }
+}
+
 /// An engine may give up after some kilobytes, but not skip a match.
 #[test]
 fn a_distant_match_is_not_skipped() {

@@ -4,8 +4,8 @@
 //! one may, a walk over the trie from there finds the match that the semantics report. Then the
 //! search goes on after the match, or else at the next position. So it has no failure links, takes
 //! 8 bytes per state, and reads bytes that begin no pattern without waiting for a state. If all
-//! patterns have six bytes, it looks up every second position only, and a table leads to the state
-//! after the first eight bytes.
+//! patterns have at least six bytes, it looks up every second position only, and a hash table leads
+//! to the state after the first six to eight.
 //!
 //! It answers as a [`FindTable`](crate::FindTable) does. It wins where the table would be large, or
 //! where matches are some tens of bytes apart. It gives up where walks read bytes again and again,
@@ -147,6 +147,7 @@ impl FindTrie {
     }
 
     /// Whether all patterns are long enough for a search that looks up every second position only.
+    /// If their first bytes were made to have few hashes, it looks up every position.
     pub fn skips(set: &PatternSet) -> bool {
         set.min_len() >= gram_pairs::LEAST
     }

@@ -12,9 +12,9 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The state of a free entry. A state in the table has children or a match, so it is not this one.
 const NONE: Node = Node { packed: 0, id: PatternId(0) };
 
-/// A word is at most this many entries after the place of its hash. More are needed only for words
-/// that were made to have one hash. Not measured: a guess.
-const MOST_APART: usize = 128;
+/// The maximum number of entries in a row that are not free: a lookup reads no more. There are more
+/// only if the words were made for it. Not measured: a guess.
+const MOST_IN_ROW: usize = 128;
 
 /// The hash table, with open addressing. At least half of its entries are free.
 #[derive(Debug)]
@@ -46,8 +46,8 @@ impl Starts {
         (size_of::<Start>() * Self::entries(words)) as u64
     }
 
-    /// Takes the first `len` bytes of patterns with the states that they lead to. `None` if too
-    /// many have one hash.
+    /// Takes the first `len` bytes of patterns with the states that they lead to. `None` if a
+    /// lookup might read too many entries.
     pub(super) fn new<'a>(
         heads: impl Iterator<Item = (&'a [u8], Node)>,
         len: usize,
@@ -65,12 +65,23 @@ impl Starts {
         for (head, node) in heads {
             let word = starts.key(word_at(head, 0));
             let place = starts.place(word);
-            if place.wrapping_sub(starts.home(word)) % size > MOST_APART {
+            if place.wrapping_sub(starts.home(word)) % size > MOST_IN_ROW {
                 return None;
             }
             starts.entries[place] = Start { word, node };
         }
-        Some(starts)
+        (starts.most_in_row() <= MOST_IN_ROW).then_some(starts)
+    }
+
+    /// The maximum number of entries in a row that are not free.
+    fn most_in_row(&self) -> usize {
+        // Twice, because the first entry follows the last one.
+        let twice = self.entries.iter().chain(&self.entries);
+        let rows = twice.scan(0, |row, start| {
+            *row = if start.node.packed == NONE.packed { 0 } else { *row + 1 };
+            Some(*row)
+        });
+        rows.max().unwrap_or(0)
     }
 
     /// The place of a word's hash.

@@ -110,13 +110,19 @@ fn sets_of_all_sizes_match_the_definition() {
     }
 }
 
-/// The factor is the inverse of that of the hash.
+/// Words with one hash, and words with one hash after the other. The factor is the inverse of that
+/// of the hash.
 #[test]
-fn words_with_one_hash_are_searched_too() {
-    let words = (0..4000_u64).map(|n| n.wrapping_mul(0xf1de_83e1_9937_733d).to_le_bytes());
-    let set = PatternSet::new(words.clone()).unwrap();
-    let haystack: Vec<u8> = words.step_by(100).flatten().collect();
-    assert!(check(&set, &haystack) >= 40);
+fn words_that_share_a_row_are_looked_up_otherwise() {
+    for shift in [0, 51] {
+        let hashes = (0..4000_u64).map(|n| (n << shift) | (n * 7919 % 4001));
+        let words = hashes.map(|hash| hash.wrapping_mul(0xf1de_83e1_9937_733d).to_le_bytes());
+        let set = PatternSet::new(words.clone()).unwrap();
+        let trie = FindTrie::new(&set, Semantics::Standard, u64::MAX).unwrap();
+        assert!(matches!(trie.prefixes, Prefixes::Bitmap(_)));
+        let haystack: Vec<u8> = words.step_by(100).flatten().collect();
+        assert!(check(&set, &haystack) >= 40);
+    }
 }
 
 /// More classes than groups of bytes.

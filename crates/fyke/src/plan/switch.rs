@@ -375,8 +375,8 @@ impl Matcher for Switch {
         self.filter.find_first(haystack, first)
     }
 
-    fn find_next(&self, haystack: &[u8], first: First, search: &mut NextFirst) -> FirstMatch {
-        self.filter.find_next(haystack, first, search)
+    fn find_next(&self, haystack: &[u8], first: First, next: &mut NextFirst) -> FirstMatch {
+        self.filter.find_next(haystack, first, next)
     }
 
     fn find_next_limits(&self) -> Option<NextLimits> {

@@ -1,5 +1,6 @@
 //! Verifies candidates: a hash of the window leads to the patterns to compare.
 
+use super::one_pattern::BYTES_A_COMPARISON;
 use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
 use crate::simd::vector::{Vector, Work};
@@ -205,7 +206,7 @@ impl Confirm {
     }
 
     /// Calls `found` with the end and the pattern of each match whose window is at `at`. Returns
-    /// the number of patterns compared.
+    /// the work, as [`each_at`](Self::each_at) does.
     #[inline(always)]
     pub(super) fn matches_at(
         &self,
@@ -217,7 +218,9 @@ impl Confirm {
         self.each_at(set, bytes, at, |entry, end| found(end, entry.pattern))
     }
 
-    /// The same with the entry and the end of each match.
+    /// Calls `found` with the entry and the end of each match whose window is at `at`. Returns the
+    /// work: one for each pattern compared, and one more for each `BYTES_A_COMPARISON` of its
+    /// bytes.
     #[inline(always)]
     pub(super) fn each_at(
         &self,
@@ -226,22 +229,21 @@ impl Confirm {
         at: usize,
         mut found: impl FnMut(&Entry, usize),
     ) -> usize {
-        let mut compared = 0;
+        let mut work = 0;
         let word = word(bytes, at) | self.fold;
         for class in &self.classes {
             let (slot, mark) = class.slot(word);
             if !self.slots[slot].has(mark) {
                 continue;
             }
-            let entries = self.entries(slot as u16);
-            compared += entries.len();
-            for entry in entries {
+            for entry in self.entries(slot as u16) {
+                work += 1 + usize::from(entry.len) / BYTES_A_COMPARISON;
                 if let Some(end) = entry.end_at(set, bytes, at) {
                     found(entry, end);
                 }
             }
         }
-        compared
+        work
     }
 
     /// The entries of a slot.

@@ -22,8 +22,8 @@ const LIMITS: NextLimits =
 /// [`FEW_PASS`] of all positions are expected to be candidates. Measured as [`LIMITS`].
 const MOST_BY_WORDS: usize = 256;
 
-/// If a window may begin this far into its pattern, a better match may be far from the first one.
-/// Then a search match by match tests positions again and again. Not measured: a guess.
+/// The maximum lead of a matcher for a search match by match. With a larger one, a better match may
+/// be far from the first one, and positions would be tested again and again. Not measured: a guess.
 const MOST_LEAD: usize = 32;
 
 /// The smallest haystack in which `find_first` by shuffles is faster than a transition table.
@@ -143,16 +143,17 @@ impl TeddyMatcher {
             }
             next.candidates &= next.candidates - 1;
             after_last = at + 1;
-            let compared = confirm.each_at(&self.set, haystack, at, |entry, end| {
-                let m = entry.match_to(end);
-                if m.start >= next.from && best.is_none_or(|best| first.is_better(m, best)) {
+            let from = next.from;
+            let work = confirm.each_at(&self.set, haystack, at, |entry, match_end| {
+                let m = entry.match_to(match_end);
+                if m.start >= from && best.is_none_or(|best| first.is_better(m, best)) {
                     best = Some(m);
                 }
             });
             if let Some(best) = best {
                 end = first_match::end_of_better(first, best, self.lead);
             }
-            next.work += 1 + compared;
+            next.work += 1 + work;
             if next.work > first_match::most_work(at) && end > 0 {
                 return FirstMatch::Unknown { from: next.from };
             }

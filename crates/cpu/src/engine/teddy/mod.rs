@@ -197,8 +197,8 @@ impl Matcher for TeddyMatcher {
         self.find_directly(haystack, first)
     }
 
-    fn find_next(&self, haystack: &[u8], first: First, search: &mut NextFirst) -> FirstMatch {
-        self.find_next_directly(haystack, first, search)
+    fn find_next(&self, haystack: &[u8], first: First, next: &mut NextFirst) -> FirstMatch {
+        self.find_next_directly(haystack, first, next)
     }
 
     fn find_next_limits(&self) -> Option<NextLimits> {

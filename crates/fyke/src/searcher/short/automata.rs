@@ -59,8 +59,8 @@ const FEW: usize = 8;
 const MANY: usize = 256;
 
 /// The maximum number of bytes that a search for the first match walks before it goes to the
-/// matcher. Not measured: a guess above [`GAP_OF_FIRST`].
-const MOST_TO_FIRST: usize = 1 << 10;
+/// matcher's other searches. Not measured: a guess above [`GAP_OF_FIRST`].
+pub(super) const MOST_TO_FIRST: usize = 1 << 10;
 
 /// Below this average distance between matches, an automaton finds all matches (`calls`).
 const GAP: u16 = 49;
@@ -102,7 +102,7 @@ const ALWAYS_OF_LONG: usize = 64;
 /// all matches of up to [`ALWAYS_FOR_MANY`] bytes. Measured as [`ALWAYS_OF_LONG`].
 const GAP_OF_LONG_FIRST: u16 = 120;
 
-/// The same for all matches of more bytes.
+/// The same for all matches of longer haystacks.
 const GAP_OF_LONG: u16 = 60;
 
 /// In a haystack of up to this many bytes, `find_next` is called for each match. In a longer one,
@@ -365,7 +365,7 @@ impl ShortAutomata {
         if len <= ALWAYS_FOR_MANY { gap_in_short } else { gap }
     }
 
-    /// The same, for a limit of the average distance between matches.
+    /// Whether an automaton is the faster way if matches are less than `gap_limit` bytes apart.
     #[inline]
     fn wins(&self, len: usize, gap_limit: u16) -> bool {
         let Limits { always, never, .. } = self.limits;

@@ -10,7 +10,7 @@ mod lazy;
 mod one;
 
 use crate::MatchKind;
-use automata::{Automaton, MOST_DIRECT, ShortAutomata};
+use automata::{Automaton, MOST_DIRECT, MOST_TO_FIRST, ShortAutomata};
 pub(super) use bulk::BulkIter;
 use fyke_automata::find_table::{MatchWalk, Undecided};
 use fyke_automata::find_trie::TrieWalk;
@@ -28,26 +28,28 @@ pub(super) enum Short {
 /// The fast path of a set.
 pub(super) struct ShortSet {
     automata: ShortAutomata,
-    direct: Option<FindFirst>,
+    direct: Option<FindNext>,
 }
 
 /// How to ask the matcher for one match at a time, by [`Matcher::find_next`].
-pub(super) struct FindFirst {
+pub(super) struct FindNext {
     matcher: Arc<dyn Matcher>,
     /// Where `find_next` is faster than a scan. It is always called up to [`MOST_DIRECT`] bytes.
     limits: Option<NextLimits>,
     first: First,
-    /// The length of the shortest pattern.
+    /// The lengths of the shortest and of the longest pattern.
     min_len: usize,
+    max_len: usize,
 }
 
-impl FindFirst {
-    fn new(matcher: &Arc<dyn Matcher>, kind: MatchKind) -> FindFirst {
-        FindFirst {
+impl FindNext {
+    fn new(matcher: &Arc<dyn Matcher>, kind: MatchKind) -> FindNext {
+        FindNext {
             matcher: Arc::clone(matcher.find_first_part().unwrap_or(matcher)),
             limits: matcher.find_next_limits(),
             first: First::of(kind.semantics()),
             min_len: matcher.set().min_len(),
+            max_len: matcher.set().max_len(),
         }
     }
 
@@ -60,21 +62,27 @@ impl FindFirst {
             })
     }
 
-    /// Whether matches are dense.
+    /// Whether matches are dense. They are not if no distance is noted.
     #[inline]
     fn is_dense(&self, automata: &ShortAutomata) -> bool {
         let dense_gap = self.limits.map_or(0, |limits| limits.dense_gap);
-        automata.noted_gap().is_some_and(|gap| gap < dense_gap)
+        automata.noted_gap().is_some_and(|gap| gap > 0 && gap < dense_gap)
     }
 
-    /// The first match of a haystack of which only the first bytes will be read. `None` if the
-    /// matcher's other searches should look.
+    /// The first match of a haystack in which matches are expected to be dense, if it is near the
+    /// beginning. `None` if the matcher's other searches should look.
     #[inline]
     fn find_dense(&self, haystack: &[u8], automata: &ShortAutomata) -> Option<Option<Match>> {
         if haystack.len() <= MOST_DIRECT || !self.is_dense(automata) {
             return None;
         }
-        let found = self.find(haystack, &mut NextFirst::default()).ok()?;
+        let head = &haystack[..haystack.len().min(MOST_TO_FIRST)];
+        let found = self.find(head, &mut NextFirst::default()).ok()?;
+        // A better match may end after the head.
+        let is_known = |m: Match| m.start + self.max_len <= head.len();
+        if head.len() < haystack.len() && !found.is_some_and(is_known) {
+            return None;
+        }
         automata.note(found.map_or(haystack.len(), |m| m.end));
         Some(found)
     }
@@ -109,7 +117,7 @@ impl Short {
             return Some(Short::One(one));
         }
         let min_len = matcher.find_first_min_len();
-        let direct = min_len.map(|_| FindFirst::new(matcher, kind));
+        let direct = min_len.map(|_| FindNext::new(matcher, kind));
         let automata = ShortAutomata::new(set, kind, opt.memory_limit, min_len)?;
         if eager {
             automata.compile();
@@ -126,7 +134,7 @@ impl Short {
             Short::Set(ShortSet { automata, direct: Some(direct) })
                 if !automata.is_faster(len) && direct.wins_to_all(len, automata) =>
             {
-                By::FindFirst(direct, NextFirst::default())
+                By::FindNext(direct, NextFirst::default())
             }
             Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
                 match automata.to_all(len)? {
@@ -206,8 +214,8 @@ pub(super) struct ShortWalk<'a> {
 
 enum By<'a> {
     One(&'a OnePattern),
-    /// [`FindFirst`] by reference: a load from a fresh copy would wait for its stores.
-    FindFirst(&'a FindFirst, NextFirst),
+    /// [`FindNext`] by reference: a load from a fresh copy would wait for its stores.
+    FindNext(&'a FindNext, NextFirst),
     Table(&'a FindTable, MatchWalk),
     Trie(&'a FindTrie, TrieWalk),
 }
@@ -221,7 +229,7 @@ impl ShortWalk<'_> {
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
         let found = match &mut self.by {
             By::One(one) => one.find(self.haystack, self.last, self.last / NEAR < self.found),
-            By::FindFirst(direct, search) => direct.find(self.haystack, search)?,
+            By::FindNext(direct, search) => direct.find(self.haystack, search)?,
             // The haystack is shorter than `least_bulk`.
             By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
             By::Trie(trie, walk) => trie.next_match(self.haystack, walk, usize::MAX)?,
