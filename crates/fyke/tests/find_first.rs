@@ -249,17 +249,14 @@ fn candidates_after_a_match_are_not_lost() {
 /// Each position is a candidate, and no match: an engine may give up, and the scan goes on.
 #[test]
 fn hostile_haystacks_are_searched_by_a_scan() {
-    let long = "a".repeat(60) + "b";
-    let others = (0..20).map(|n| format!("q{n:03}z"));
-    let patterns: Vec<String> = others.chain([long.clone()]).collect();
-    let entry = |(id, p): (usize, &String)| Entry {
-        id: id as u32,
-        bytes: p.as_str().into(),
-        nocase: false,
-    };
+    let long = [&[0xf1; 200][..], b"eeee"].concat();
+    let others = (0..20).map(|n| format!("q{n:03}z").into_bytes());
+    let patterns: Vec<Vec<u8>> = others.chain([long.clone()]).collect();
+    let entry =
+        |(id, p): (usize, &Vec<u8>)| Entry { id: id as u32, bytes: p.clone(), nocase: false };
     let entries: Vec<_> = patterns.iter().enumerate().map(entry).collect();
-    let haystack = format!("q003z--q007z{}{long}q019z", "a".repeat(700));
-    let case = Case::new(entries, haystack.clone().into()).unwrap();
+    let haystack = [b"q003z--q007z", &[0xf1; 600][..], &long, b"q019z"].concat();
+    let case = Case::new(entries, haystack.clone()).unwrap();
     let mut gave_up = Vec::new();
     for matcher in matchers(&case.set) {
         for first in &FIRSTS[1..] {
