@@ -1,6 +1,5 @@
 //! Verifies candidates: a hash of the window leads to the patterns to compare.
 
-use super::one_pattern::BYTES_A_COMPARISON;
 use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
 use crate::simd::vector::{Vector, Work};
@@ -132,6 +131,13 @@ pub(super) struct Confirm {
     pub(super) reach: usize,
 }
 
+/// What was compared at a position.
+pub(super) struct Compared {
+    pub(super) patterns: usize,
+    /// At most this many bytes of them.
+    pub(super) bytes: usize,
+}
+
 impl Confirm {
     pub(super) fn new(set: &PatternSet, filter: &FilterPlan) -> Result<Confirm, Refusal> {
         let rest =
@@ -206,7 +212,7 @@ impl Confirm {
     }
 
     /// Calls `found` with the end and the pattern of each match whose window is at `at`. Returns
-    /// the work, as [`each_at`](Self::each_at) does.
+    /// the number of patterns compared.
     #[inline(always)]
     pub(super) fn matches_at(
         &self,
@@ -215,12 +221,10 @@ impl Confirm {
         at: usize,
         mut found: impl FnMut(usize, u32),
     ) -> usize {
-        self.each_at(set, bytes, at, |entry, end| found(end, entry.pattern))
+        self.each_at(set, bytes, at, |entry, end| found(end, entry.pattern)).patterns
     }
 
-    /// Calls `found` with the entry and the end of each match whose window is at `at`. Returns the
-    /// work: one for each pattern compared, and one more for each `BYTES_A_COMPARISON` of its
-    /// bytes.
+    /// Calls `found` with the entry and the end of each match whose window is at `at`.
     #[inline(always)]
     pub(super) fn each_at(
         &self,
@@ -228,8 +232,8 @@ impl Confirm {
         bytes: &[u8],
         at: usize,
         mut found: impl FnMut(&Entry, usize),
-    ) -> usize {
-        let mut work = 0;
+    ) -> Compared {
+        let mut compared = Compared { patterns: 0, bytes: 0 };
         let word = word(bytes, at) | self.fold;
         for class in &self.classes {
             let (slot, mark) = class.slot(word);
@@ -237,13 +241,14 @@ impl Confirm {
                 continue;
             }
             for entry in self.entries(slot as u16) {
-                work += 1 + usize::from(entry.len) / BYTES_A_COMPARISON;
+                compared.patterns += 1;
+                compared.bytes += usize::from(entry.len);
                 if let Some(end) = entry.end_at(set, bytes, at) {
                     found(entry, end);
                 }
             }
         }
-        work
+        compared
     }
 
     /// The entries of a slot.

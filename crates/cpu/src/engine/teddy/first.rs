@@ -144,7 +144,7 @@ impl TeddyMatcher {
             next.candidates &= next.candidates - 1;
             after_last = at + 1;
             let from = next.from;
-            let work = confirm.each_at(&self.set, haystack, at, |entry, match_end| {
+            let compared = confirm.each_at(&self.set, haystack, at, |entry, match_end| {
                 let m = entry.match_to(match_end);
                 if m.start >= from && best.is_none_or(|best| first.is_better(m, best)) {
                     best = Some(m);
@@ -153,7 +153,7 @@ impl TeddyMatcher {
             if let Some(best) = best {
                 end = first_match::end_of_better(first, best, self.lead);
             }
-            next.work += 1 + work;
+            next.work += 1 + compared.patterns + compared.bytes / BYTES_A_COMPARISON;
             if next.work > first_match::most_work(at) && end > 0 {
                 return FirstMatch::Unknown { from: next.from };
             }

@@ -36,7 +36,7 @@ const HALF: usize = 32;
 /// bytes searched. One counts for each `BYTES_A_COMPARISON` bytes of the pattern. Then `memmem`
 /// goes on, whose time is linear. A guess: no benchmark reaches it.
 const COMPARISONS: usize = 64;
-pub(super) const BYTES_A_COMPARISON: usize = 64;
+const BYTES_A_COMPARISON: usize = 64;
 
 /// Up to this many bytes, the first and last byte of the pattern are looked for first (`calls`).
 const TINY: usize = 32;
