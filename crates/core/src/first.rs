@@ -63,7 +63,7 @@ impl NextFirst {
 #[derive(Clone, Copy, Debug)]
 pub struct NextLimits {
     /// Matches are dense below this average distance between them, in bytes. There, `find_next` is
-    /// the fastest way to the first match of any haystack.
+    /// the fastest way to a first match near the beginning of a haystack of any length.
     pub dense_gap: usize,
     /// The number of bytes up to which `find_next` is the fastest way to all matches.
     pub max_len: usize,

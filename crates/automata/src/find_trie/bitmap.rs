@@ -12,7 +12,7 @@ const LEAST_BITS: u32 = 12;
 const MOST_BITS: u32 = 22;
 
 /// The multiplier of the hash: 2^64 divided by the golden ratio.
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The hashes of the first bytes of all patterns.
 #[derive(Debug)]

@@ -2,12 +2,10 @@
 //! lead to. One lookup replaces a walk of up to eight steps, each of which waits for the last.
 
 use super::Node;
+use super::bitmap::MIX;
 use super::prefixes::MOST_LEN;
 use crate::trie::CaseFold;
 use fyke_core::PatternId;
-
-/// The multiplier of the hash: 2^64 divided by the golden ratio.
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The state of a free entry. A state in the table has children or a match, so it is not this one.
 const NONE: Node = Node { packed: 0, id: PatternId(0) };

@@ -85,8 +85,9 @@ impl TeddyMatcher {
     /// The first match of a haystack of at most 64 bytes.
     #[inline(never)]
     fn find_among(&self, haystack: &[u8], first: First, candidates: u64) -> FirstMatch {
-        let next = NextFirst { candidates, tested: haystack.len(), ..NextFirst::default() };
-        self.find_in_words(haystack, first, &mut { next })
+        let tested = haystack.len();
+        let mut next = NextFirst { candidates, tested, ..NextFirst::default() };
+        self.find_in_words(haystack, first, &mut next)
     }
 
     /// The first match of a haystack of more bytes.
