@@ -43,6 +43,17 @@ pub(crate) fn last_position(gap: usize, found: usize, last: usize) -> usize {
     gap.saturating_mul(found + 2).min(last.saturating_add(gap.saturating_mul(FAR)))
 }
 
+/// The positions in a trail of at most [`PART`] rows of those that report, and their number.
+#[inline(always)]
+pub(super) fn reporting_positions(trail: &[u32], reporting: u32) -> ([u8; PART], usize) {
+    let (mut positions, mut count) = ([0; PART], 0);
+    for (i, &row) in trail.iter().enumerate() {
+        positions[count % PART] = i as u8;
+        count += usize::from(row >= reporting);
+    }
+    (positions, count)
+}
+
 /// How far a walk over all matches of a haystack is. Each call for a haystack gets the same one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BulkWalk {
@@ -190,11 +201,7 @@ impl FindTable {
     /// Appends the matches that the trail of a part reports. The part begins at `at`.
     #[inline]
     fn push_reported(&self, part: &[u8], at: usize, trail: &Trail, found: &mut Vec<Match>) {
-        let (mut reporting, mut count) = ([0; PART], 0);
-        for (i, &row) in trail[1..][..part.len()].iter().enumerate() {
-            reporting[count % PART] = i as u8;
-            count += usize::from(row >= self.reporting);
-        }
+        let (reporting, count) = reporting_positions(&trail[1..][..part.len()], self.reporting);
         for &i in &reporting[..count] {
             let i = usize::from(i);
             self.push(self.report(trail[i], part[i]), at + i + 1, found);

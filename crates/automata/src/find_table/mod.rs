@@ -19,6 +19,7 @@ mod match_walk;
 mod states;
 #[cfg(test)]
 pub(crate) mod tests;
+mod whole_walk;
 
 use crate::classes::ByteClasses;
 use crate::pairs::Pairs;
@@ -27,6 +28,7 @@ pub use bulk_walk::BulkWalk;
 pub(crate) use bulk_walk::last_position;
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
 pub use match_walk::MatchWalk;
+pub use whole_walk::{WHOLE_LEN, WholeWalk};
 
 /// An automaton for one of the semantics of non-overlapping matches.
 ///

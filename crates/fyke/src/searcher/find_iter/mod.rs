@@ -112,9 +112,29 @@ mod tests {
     use super::*;
     use crate::{MatchKind, PatternSet};
 
-    /// A table finds the first matches, and the matcher those behind a gap.
+    /// A walk over the whole haystack keeps a few reports only.
     #[test]
-    fn the_matcher_goes_on_behind_a_gap() {
+    fn short_haystacks_may_have_any_number_of_matches() {
+        let patterns: Vec<String> = ('a'..='z').map(String::from).chain(["yz".into()]).collect();
+        for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {
+            let builder = Searcher::builder().match_kind(kind).short_haystacks(true);
+            let searcher = builder.build(&PatternSet::new(&patterns).unwrap()).unwrap();
+            for matches in 0..=63 {
+                let haystack = ["x".repeat(matches), "-".repeat(63 - matches)].concat();
+                let mut iter = searcher.find_iter(&haystack);
+                assert!(matches!(iter.way, Way::Walk(_)));
+                let found: Vec<_> = iter.by_ref().map(|m| (m.pattern.0, m.range())).collect();
+                let expected: Vec<_> = (0..matches).map(|at| (23, at..at + 1)).collect();
+                assert_eq!(found, expected);
+                assert!(matches!(iter.way, Way::Walk(_)));
+                assert_eq!((iter.next(), iter.next()), (None, None));
+            }
+        }
+    }
+
+    /// A table finds the first matches, and the matcher those after a gap.
+    #[test]
+    fn the_matcher_goes_on_after_a_gap() {
         let patterns: Vec<String> = (10..60).map(|n| format!("<{n}>")).collect();
         let haystack = format!("<11><10>-<59>{}<42>-", "-".repeat(500));
         for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {

@@ -7,9 +7,9 @@
 //! matches from its last calls.
 //!
 //! A set has a transition table, a trie, or both. A large table is slow: its rows are not in the
-//! cache. So with a large set, the trie finds the first match, and all matches of short haystacks.
-//! The table finds all matches of longer ones, unless it is too large. A set of [`MANY`] patterns
-//! of six bytes and more has a trie only.
+//! cache. So with a large set, the trie finds the first match. The table finds all matches, unless
+//! it is too large: it waits for several rows at once. A set of [`MANY`] patterns of six bytes and
+//! more has a trie only.
 
 use super::bulk::{LEAST_BULK, LEAST_BULK_OF_TRIE};
 use super::lazy::Lazy;
@@ -24,7 +24,7 @@ use std::cell::Cell;
 /// and loses with matches some 30 bytes apart. No benchmark shows it.
 const MOST_MEMORY: u64 = 12 << 20;
 
-/// Where the table has more bytes than this, the trie is mostly faster in short haystacks. Measured
+/// Where the table has more bytes than this, the trie mostly finds the first match faster. Measured
 /// with 500 to 5,000 words of the King James Bible, on a Sapphire Rapids; no benchmark shows it.
 const LARGE_TABLE: u64 = 4 << 20;
 
@@ -277,13 +277,13 @@ impl ShortAutomata {
         FindTrie::new(&self.set, self.kind.semantics(), self.trie_limit)
     }
 
-    /// The automaton for a short haystack or for a long one, if it is compiled or now pays. Else
-    /// the other one, if it is compiled. `matches` estimates the number of matches.
+    /// The automaton for all matches or for the first one, if it is compiled or now pays. Else the
+    /// other one, if it is compiled. `matches` estimates the number of matches.
     #[inline]
-    fn get(&self, is_long: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
+    fn get(&self, all: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
         match (&self.table, &self.trie) {
             (Some(table), None) => self.table_of(table, matches),
-            (Some(table), Some(trie)) if is_long && !table.is_refused() => {
+            (Some(table), Some(trie)) if all && !table.is_refused() => {
                 let made = || trie.made().map(Automaton::Trie);
                 self.table_of(table, matches).or_else(made)
             }
@@ -337,7 +337,7 @@ impl ShortAutomata {
         }
         // Without a noted distance, only the call is known to save time.
         let matches = || len.checked_div(usize::from(gap)).unwrap_or(0) as u64;
-        self.get(len >= self.least_bulk(), matches)
+        self.get(true, matches)
     }
 
     /// In a haystack of at least this many bytes, all matches of a piece are found at once.
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trie_serves_short_haystacks_and_the_table_long_ones() {
+    fn the_trie_finds_the_first_match_and_the_table_all() {
         let both = automata(5, 40_000, None).unwrap();
         assert!(both.get(false, || 0).is_none() && both.get(true, || 0).is_none());
         both.compile();

@@ -12,7 +12,7 @@ mod one;
 use crate::MatchKind;
 use automata::{Automaton, MOST_DIRECT, MOST_TO_FIRST, ShortAutomata};
 pub(super) use bulk::BulkIter;
-use fyke_automata::find_table::{MatchWalk, Undecided};
+use fyke_automata::find_table::{MatchWalk, Undecided, WHOLE_LEN, WholeWalk};
 use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{First, FirstMatch, Match, Matcher, NextFirst, NextLimits, Options};
@@ -138,6 +138,9 @@ impl Short {
             }
             Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
                 match automata.to_all(len)? {
+                    Automaton::Table(table) if WHOLE_LEN.contains(&len) => {
+                        By::Whole(table, WholeWalk::default())
+                    }
                     Automaton::Table(table) => By::Table(table, MatchWalk::default()),
                     Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
                 }
@@ -217,10 +220,12 @@ enum By<'a> {
     /// [`FindNext`] by reference: a load from a fresh copy would wait for its stores.
     FindNext(&'a FindNext, NextFirst),
     Table(&'a FindTable, MatchWalk),
+    /// In haystacks of [`WHOLE_LEN`] bytes.
+    Whole(&'a FindTable, WholeWalk),
     Trie(&'a FindTrie, TrieWalk),
 }
 
-impl ShortWalk<'_> {
+impl<'a> ShortWalk<'a> {
     /// The next match.
     ///
     /// # Errors
@@ -232,6 +237,13 @@ impl ShortWalk<'_> {
             By::FindNext(direct, search) => direct.find(self.haystack, search)?,
             // The haystack is shorter than `least_bulk`.
             By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
+            By::Whole(table, walk) => match table.next_of_whole(self.haystack, walk) {
+                Ok(found) => found,
+                Err(Undecided) => {
+                    let table = *table;
+                    return self.restart_by_match_walk(table);
+                }
+            },
             By::Trie(trie, walk) => trie.next_match(self.haystack, walk, usize::MAX)?,
         };
         match found {
@@ -247,6 +259,13 @@ impl ShortWalk<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// The first match, by a walk that finds any number of them.
+    #[cold]
+    fn restart_by_match_walk(&mut self, table: &'a FindTable) -> Result<Option<Match>, Undecided> {
+        self.by = By::Table(table, MatchWalk::default());
+        self.next()
     }
 
     /// The end of the last match, and how many there were.
