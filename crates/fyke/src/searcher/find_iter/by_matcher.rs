@@ -304,8 +304,8 @@ impl<'a> ByMatcher<'a> {
         !self.ended
     }
 
-    /// The next match.
-    #[inline]
+    /// The next match. Not inlined: every loop over matches would carry it.
+    #[inline(never)]
     pub(super) fn next(&mut self) -> Option<Match> {
         loop {
             if let Some(&m) = self.state.as_ref().and_then(|s| s.found.get(self.given)) {

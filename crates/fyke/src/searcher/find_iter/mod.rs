@@ -58,13 +58,14 @@ impl<'a> FindIter<'a> {
 
     /// The matcher's search goes on where a walk is undecided.
     #[cold]
-    fn go_on(&mut self) {
-        let (searcher, haystack, offset, (last, found)) = match &self.way {
+    fn go_on(&mut self) -> Option<Match> {
+        let (searcher, haystack, offset, (last, found)) = match &mut self.way {
             Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
             Way::Bulk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
-            Way::Matcher(_) => return,
+            Way::Matcher(matcher) => return matcher.next(),
         };
         self.way = Way::Matcher(ByMatcher::after(searcher, haystack, offset, last, found));
+        self.next()
     }
 }
 
@@ -73,20 +74,15 @@ impl Iterator for FindIter<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Match> {
-        loop {
-            let (found, offset) = match &mut self.way {
-                Way::Walk(by) => (by.walk.next(), by.offset),
-                Way::Bulk(by) => (by.walk.next(), by.offset),
-                Way::Matcher(matcher) => return matcher.next(),
-            };
-            match found {
-                Ok(found) => {
-                    let moved =
-                        |m: Match| Match { start: m.start + offset, end: m.end + offset, ..m };
-                    return found.map(moved);
-                }
-                Err(Undecided) => self.go_on(),
-            }
+        let (found, offset) = match &mut self.way {
+            Way::Walk(by) => (by.walk.next(), by.offset),
+            Way::Bulk(by) => (by.walk.next(), by.offset),
+            Way::Matcher(matcher) => return matcher.next(),
+        };
+        match found {
+            Ok(Some(m)) => Some(Match { start: m.start + offset, end: m.end + offset, ..m }),
+            Ok(None) => None,
+            Err(Undecided) => self.go_on(),
         }
     }
 }

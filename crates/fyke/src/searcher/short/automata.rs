@@ -117,6 +117,10 @@ const WEIGHT: u16 = 8;
 /// Number of averages that a thread keeps. Not measured: a guess.
 const SLOTS: usize = 64;
 
+/// Searchers in the same aligned block of this many bytes share a slot. A power of two, so that no
+/// call multiplies.
+const SLOT_BYTES: usize = 256;
+
 thread_local! {
     /// [`WEIGHT`] times the average distance between matches, by searcher. Searchers may share a
     /// slot: that costs speed only.
@@ -398,7 +402,7 @@ impl ShortAutomata {
     }
 
     fn slot(&self) -> usize {
-        (std::ptr::from_ref(self) as usize / size_of::<ShortAutomata>()) % SLOTS
+        (std::ptr::from_ref(self) as usize / SLOT_BYTES) % SLOTS
     }
 }
 

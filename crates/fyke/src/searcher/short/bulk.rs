@@ -101,6 +101,7 @@ impl<'a> BulkIter<'a> {
         self.find_more()
     }
 
+    #[inline(never)]
     fn find_more(&mut self) -> Result<Option<Match>, Undecided> {
         if self.by.is_at_end() {
             return Ok(None);

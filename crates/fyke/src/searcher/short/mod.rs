@@ -225,6 +225,27 @@ enum By<'a> {
     Trie(&'a FindTrie, TrieWalk),
 }
 
+/// The next match of a haystack of less than [`LEAST_BULK`](bulk::LEAST_BULK) bytes. Not inlined:
+/// the walks by the other means would carry it.
+#[inline(never)]
+fn next_by_table(
+    table: &FindTable,
+    haystack: &[u8],
+    walk: &mut MatchWalk,
+) -> Result<Option<Match>, Undecided> {
+    table.next_match(haystack, walk, usize::MAX)
+}
+
+/// The same by a trie.
+#[inline(never)]
+fn next_by_trie(
+    trie: &FindTrie,
+    haystack: &[u8],
+    walk: &mut TrieWalk,
+) -> Result<Option<Match>, Undecided> {
+    trie.next_match(haystack, walk, usize::MAX)
+}
+
 impl<'a> ShortWalk<'a> {
     /// The next match.
     ///
@@ -235,8 +256,7 @@ impl<'a> ShortWalk<'a> {
         let found = match &mut self.by {
             By::One(one) => one.find(self.haystack, self.last, self.last / NEAR < self.found),
             By::FindNext(direct, search) => direct.find(self.haystack, search)?,
-            // The haystack is shorter than `least_bulk`.
-            By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
+            By::Table(table, walk) => next_by_table(table, self.haystack, walk)?,
             By::Whole(table, walk) => match table.next_of_whole(self.haystack, walk) {
                 Ok(found) => found,
                 Err(Undecided) => {
@@ -244,7 +264,7 @@ impl<'a> ShortWalk<'a> {
                     return self.restart_by_match_walk(table);
                 }
             },
-            By::Trie(trie, walk) => trie.next_match(self.haystack, walk, usize::MAX)?,
+            By::Trie(trie, walk) => next_by_trie(trie, self.haystack, walk)?,
         };
         match found {
             Some(m) => {
