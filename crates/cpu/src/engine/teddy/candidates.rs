@@ -2,8 +2,7 @@
 //! a search needs no list of candidates.
 
 use super::TeddyMatcher;
-use super::finder::FindNextFn;
-use super::loops::Tested;
+use super::find_next::{FindNextFn, Tested};
 use super::stage1::SPAN;
 use super::tables::ShuffleTables;
 use crate::simd::Dispatch;

@@ -1,15 +1,13 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
-use super::loops::{FindNext, FindWord, Tested};
-use super::pairs::{Layout, PairTable, Positions};
+use super::pair_lookup::ByPairTable;
+use super::pairs::{PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
-use super::stage1;
-use super::tables::{ShortGroup, ShuffleTables};
+use super::tables::ShuffleTables;
 use super::text::Text;
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
 use crate::simd::vector::{Vector, Work};
-use std::hint::black_box;
 
 /// A filter.
 pub(super) trait Finder<V: Vector> {
@@ -102,6 +100,8 @@ macro_rules! by_shape {
     }};
 }
 
+pub(super) use by_shape;
+
 /// Runs a loop with the filter of a set. Returns the loop if the instruction set has no vectors.
 pub(super) fn with_finder<L: WithFinder>(
     dispatch: Dispatch,
@@ -151,74 +151,6 @@ pub(super) fn with_finder<L: WithFinder>(
     by_shape!(dispatch, tables, by_tables)
 }
 
-/// Finds the next 64 positions of which some pass, from a position on: see [`FindNext`].
-pub(super) type FindNextFn =
-    fn(Dispatch, &ShuffleTables, &[u8], usize, &mut Tested) -> (usize, u64);
-
-/// The function for the filter of a set. In a short call, looking for the shape of shuffle tables
-/// would take as long as the filter.
-pub(super) fn find_next_fn(dispatch: Dispatch, tables: &ShuffleTables) -> FindNextFn {
-    macro_rules! by_tables {
-        ($k:literal, $h:literal, $s:literal, $ascii:literal) => {
-            find_next_by_tables::<$k, $h, $s, $ascii>
-        };
-    }
-    let shuffles = tables.two_bytes.is_none() && tables.pairs.is_none();
-    if !shuffles || dispatch == Dispatch::Scalar {
-        return stage1::find_next;
-    }
-    by_shape!(dispatch, tables, by_tables)
-}
-
-/// [`FindNext`] for a shape of shuffle tables.
-fn find_next_by_tables<const K: usize, const H: usize, const S: usize, const ASCII: bool>(
-    dispatch: Dispatch,
-    tables: &ShuffleTables,
-    bytes: &[u8],
-    from: usize,
-    tested: &mut Tested,
-) -> (usize, u64) {
-    let mut the_loop = FindNext { bytes, from, tested };
-    // Tables of 64 entries (`H` is 0) are faster by value with AVX-512, those of 16 by reference
-    // with AVX2 (`replay`).
-    let found = match H {
-        0 => dispatch.run(ByTables::<_, K, H, S, ASCII> { tables, the_loop }).ok(),
-        _ => {
-            let the_loop = &mut the_loop;
-            dispatch.run(ByTables::<_, K, H, S, ASCII> { tables, the_loop }).ok()
-        }
-    };
-    found.unwrap_or_else(|| unreachable!("shuffle tables are for vectors"))
-}
-
-/// Finds which of the 64 positions from one on pass: see [`FindWord`].
-pub(super) type FindWordFn = fn(Dispatch, &ShuffleTables, &[u8], usize) -> u64;
-
-/// The function for shuffle tables. `None` for other filters.
-pub(super) fn find_word_fn(dispatch: Dispatch, tables: &ShuffleTables) -> Option<FindWordFn> {
-    macro_rules! by_tables {
-        ($k:literal, $h:literal, $s:literal, $ascii:literal) => {
-            Some(find_word_by_tables::<$k, $h, $s, $ascii>)
-        };
-    }
-    let shuffles = tables.two_bytes.is_none() && tables.pairs.is_none();
-    if !shuffles || dispatch == Dispatch::Scalar {
-        return None;
-    }
-    by_shape!(dispatch, tables, by_tables)
-}
-
-/// [`FindWord`] for a shape of shuffle tables.
-fn find_word_by_tables<const K: usize, const H: usize, const S: usize, const ASCII: bool>(
-    dispatch: Dispatch,
-    tables: &ShuffleTables,
-    bytes: &[u8],
-    at: usize,
-) -> u64 {
-    let work = ByTables::<_, K, H, S, ASCII> { tables, the_loop: FindWord { bytes, at } };
-    dispatch.run(work).unwrap_or_else(|_| unreachable!("shuffle tables are for vectors"))
-}
-
 /// A loop around a filter by the two bytes of a single pattern.
 struct ByTwoBytes<'a, L> {
     bytes: &'a [[u8; 2]; 2],
@@ -240,33 +172,11 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
     }
 }
 
-/// A loop around a filter by a pair table.
-struct ByPairTable<'a, L, const N: usize, const EVEN: bool, const GATHERS: bool> {
-    table: &'a [u32; N],
-    inside: bool,
-    the_loop: L,
-}
-
-impl<L: WithFinder, const N: usize, const EVEN: bool, const GATHERS: bool> Work
-    for ByPairTable<'_, L, N, EVEN, GATHERS>
-{
-    type Output = L::Output;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> L::Output {
-        assert!(V::GATHERS || !GATHERS, "gathers belong to instruction sets");
-        // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
-        // a pair one by one.
-        let mask = black_box(N - 1);
-        let (table, inside) = (self.table, self.inside);
-        self.the_loop.run(v, PairLookup::<N, EVEN, GATHERS> { table, mask, inside })
-    }
-}
-
 /// A loop around a filter by tables.
-struct ByTables<'a, L, const K: usize, const H: usize, const S: usize, const ASCII: bool> {
-    tables: &'a ShuffleTables,
-    the_loop: L,
+pub(super) struct ByTables<'a, L, const K: usize, const H: usize, const S: usize, const ASCII: bool>
+{
+    pub(super) tables: &'a ShuffleTables,
+    pub(super) the_loop: L,
 }
 
 impl<L: WithFinder, const K: usize, const H: usize, const S: usize, const ASCII: bool> Work
@@ -375,150 +285,6 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: boo
     }
 }
 
-/// A pair table of `N` entries. With `EVEN`, only even positions are tested. With `GATHERS`,
-/// gathers look up the pairs, else scalar loads.
-struct PairLookup<'a, const N: usize, const EVEN: bool, const GATHERS: bool> {
-    table: &'a [u32; N],
-    /// `N - 1`.
-    mask: usize,
-    /// Whether each window ends inside its pattern.
-    inside: bool,
-}
-
-/// The bytes after 64 positions that windows reach, if all or if even positions are tested: the
-/// last tested position is followed by `step - 1` others.
-const ALL_MARGIN: usize = Layout::of(Positions::All).window() - Positions::All.step();
-const EVEN_MARGIN: usize = Layout::of(Positions::Even).window() - Positions::Even.step();
-
-impl<const N: usize, const EVEN: bool, const GATHERS: bool> PairLookup<'_, N, EVEN, GATHERS> {
-    const LAYOUT: Layout = Layout::of(if EVEN { Positions::Even } else { Positions::All });
-
-    /// The entry of the pair at a position.
-    #[inline(always)]
-    fn entry<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> u32 {
-        let pair = *bytes[at..].first_chunk().expect("each entry has two bytes");
-        let index = usize::from(u16::from_le_bytes(pair)) & self.mask;
-        // SAFETY: `mask` is `N - 1`, so `index` is at most that. The table has `N` entries.
-        unsafe { *self.table.get_unchecked(index) }
-    }
-
-    /// The entries of the pair at a position and of the pair two positions on. One load serves both
-    /// (`replay`).
-    #[inline(always)]
-    fn two_entries<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> [u32; 2] {
-        const { assert!(N <= 1 << 16, "an index has 16 bits") };
-        let four = *bytes[at..].first_chunk().expect("two entries have four bytes");
-        let both = u32::from_le_bytes(four) & (self.mask as u32 * 0x1_0001);
-        // SAFETY: both halves are masked by `mask`, which is `N - 1`, so each index is at most
-        // that. The table has `N` entries.
-        let entry = |index: u32| unsafe { *self.table.get_unchecked(index as usize) };
-        [entry(both & 0xffff), entry(both >> 16)]
-    }
-
-    /// The entries of every fourth position from `at` on, eight of them, and those of the positions
-    /// two bytes on.
-    #[inline(always)]
-    fn sixteen_entries<V: Vector, const BYTES: usize>(
-        &self,
-        v: V,
-        bytes: &[u8; BYTES],
-        at: usize,
-    ) -> V::Bytes {
-        if GATHERS {
-            let from = bytes[at..].first_chunk().expect("the entries have 32 bytes");
-            let offsets = v.words_of_halves(from, self.mask as u16);
-            // SAFETY: `mask` is `N - 1`, so an offset is four times a number of at most 16 bits
-            // that is below `N`: it is not negative. The table has `N` entries of four bytes.
-            return unsafe { v.gather(self.table.as_ptr(), offsets) };
-        }
-        let mut entries = [0; 16];
-        for i in 0..8 {
-            let [one, other] = self.two_entries(bytes, at + 4 * i);
-            (entries[i], entries[8 + i]) = (one, other);
-        }
-        v.load32(&entries)
-    }
-
-    /// Tests the 32 positions from `at` on. Elements of the lower half stand for every fourth
-    /// position, elements of the upper half for those two bytes on. An element's first byte is not
-    /// 0 if its position passes, its second byte if the next position does. With `EVEN`, a position
-    /// passes if either of its two bytes is not 0.
-    #[inline(always)]
-    fn test_half<V: Vector, const BYTES: usize>(
-        &self,
-        v: V,
-        bytes: &[u8; BYTES],
-        at: usize,
-    ) -> V::Bytes {
-        let first = self.sixteen_entries(v, bytes, at);
-        let second = v.half_on(first, self.entry(bytes, at + 32));
-        if EVEN {
-            let third = v.half_on(second, self.entry(bytes, at + 34));
-            return Self::accepted(v, [first, second, third]);
-        }
-        let middle = self.sixteen_entries(v, bytes, at + 1);
-        let last = v.half_on(middle, self.entry(bytes, at + 33));
-        let one = v.splat32(1);
-        let odd = v.min32(Self::accepted(v, [middle, last, second]), one);
-        let even = v.min32(Self::accepted(v, [first, second, middle]), one);
-        v.or(even, v.left32(odd, 8))
-    }
-
-    /// For each element, the buckets that accept its three pairs.
-    #[inline(always)]
-    fn accepted<V: Vector>(v: V, [first, second, third]: [V::Bytes; 3]) -> V::Bytes {
-        let [_, to_second, to_third] = Self::LAYOUT.shifts();
-        // Buckets that test two pairs have no bits of a third one.
-        let any_third = v.splat32((1 << Self::LAYOUT.of_two) - 1);
-        let third = v.or(v.right32(third, to_third), any_third);
-        v.and(first, v.and(v.right32(second, to_second), third))
-    }
-
-    /// Tests 64 positions.
-    #[inline(always)]
-    fn test_all<V: Vector, const BYTES: usize>(&self, v: V, bytes: &[u8; BYTES]) -> V::Bytes {
-        v.join_halves(self.test_half(v, bytes, 0), self.test_half(v, bytes, 32))
-    }
-}
-
-impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
-    for PairLookup<'_, N, EVEN, GATHERS>
-{
-    type Hits = V::Bytes;
-
-    const STEP: usize = Self::LAYOUT.positions.step();
-    const ONLY_LOADS: bool = false;
-
-    #[inline(always)]
-    fn margin(&self) -> usize {
-        if EVEN { EVEN_MARGIN } else { ALL_MARGIN }
-    }
-
-    #[inline(always)]
-    fn is_inside(&self) -> bool {
-        self.inside
-    }
-
-    #[inline(always)]
-    fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
-        match EVEN {
-            true => self.test_all(v, text.look(&mut [0; 64 + EVEN_MARGIN])),
-            false => self.test_all(v, text.look(&mut [0; 64 + ALL_MARGIN])),
-        }
-    }
-
-    #[inline(always)]
-    fn or(v: V, a: V::Bytes, b: V::Bytes) -> V::Bytes {
-        v.or(a, b)
-    }
-
-    #[inline(always)]
-    fn positions(v: V, hits: V::Bytes) -> u64 {
-        let bytes = v.nonzero8(hits);
-        if EVEN { (bytes | bytes >> 1) & 0x5555_5555_5555_5555 } else { bytes }
-    }
-}
-
 /// Two bytes of a single pattern. With `FOLD`, one of them ignores case.
 pub(super) struct TwoBytes<V: Vector, const FOLD: bool> {
     values: [V::Bytes; 2],
@@ -576,55 +342,5 @@ impl<V: Vector, const FOLD: bool> Finder<V> for TwoBytes<V, FOLD> {
     #[inline(always)]
     fn positions(v: V, hits: V::Bytes) -> u64 {
         !v.nonzero8(hits)
-    }
-}
-
-/// One short pattern of `L` bytes: for each byte its value and its case mask.
-pub(super) struct One<V: Vector, const L: usize>([[V::Bytes; 2]; L]);
-
-impl<V: Vector, const L: usize> One<V, L> {
-    #[inline(always)]
-    pub(super) fn new(v: V, bytes: &[[u8; 2]]) -> Self {
-        let mut all = [[v.splat8(0); 2]; L];
-        for (to, &[byte, fold]) in all.iter_mut().zip(bytes) {
-            *to = [v.splat8(byte), v.splat8(fold)];
-        }
-        One(all)
-    }
-
-    /// At which of 64 positions the pattern begins.
-    #[inline(always)]
-    pub(super) fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
-        let mut all = u64::MAX;
-        for (ahead, &[byte, fold]) in self.0.iter().enumerate() {
-            all &= v.equal8(v.or(text.load(v, ahead), fold), byte);
-        }
-        all
-    }
-}
-
-/// The tables of a group of short patterns of `L` bytes.
-pub(super) struct Short<V: Vector, const L: usize>([[V::Bytes; 2]; L]);
-
-impl<V: Vector, const L: usize> Short<V, L> {
-    #[inline(always)]
-    pub(super) fn new(v: V, group: &ShortGroup) -> Self {
-        let mut tables = [[v.splat8(0); 2]; L];
-        for (table, nibbles) in tables.iter_mut().zip(&group.nibbles) {
-            *table = [v.repeat(&nibbles[0]), v.repeat(&nibbles[1])];
-        }
-        Short(tables)
-    }
-
-    /// For each of 64 positions, the set of patterns that begin there.
-    #[inline(always)]
-    pub(super) fn find<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
-        let mut all = v.splat8(0xff);
-        for (ahead, [low, high]) in self.0.iter().enumerate() {
-            let bytes = text.load(v, ahead);
-            let high = v.shuffle(*high, v.high_nibbles(bytes));
-            all = v.and(all, v.and(v.shuffle(*low, bytes), high));
-        }
-        all
     }
 }

@@ -53,15 +53,18 @@ mod candidates;
 mod cluster;
 mod confirm;
 mod cost;
+mod find_next;
 mod finder;
 mod first;
 mod grams;
 mod loops;
 mod one_pattern;
+mod pair_lookup;
 mod pairs;
 mod plan;
 mod scan;
 mod shape;
+mod short_patterns;
 mod stage1;
 mod tables;
 mod text;
@@ -69,7 +72,7 @@ mod text;
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
 use confirm::Confirm;
-use finder::{FindNextFn, FindWordFn};
+use find_next::{FindNextFn, FindWordFn};
 use fyke_core::{
     Block, Device, Draft, Engine, Family, First, FirstMatch, Footprint, Growth, Info, Match,
     Matcher, NextFirst, NextLimits, Options, PatternSet, Refusal, Scratch, Sink, check_memory,
@@ -162,9 +165,9 @@ impl TeddyMatcher {
         let windows = plan.filter.iter().flat_map(|filter| &filter.windows);
         let lead = windows.map(|w| w.offset.max(0) as usize).max().unwrap_or(0);
         let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
-        let find_next = filter.as_ref().map(|(t, _)| finder::find_next_fn(dispatch, t));
+        let find_next = filter.as_ref().map(|(t, _)| find_next::find_next_fn(dispatch, t));
         let find_next = find_next.unwrap_or(stage1::find_next);
-        let find_word = filter.as_ref().and_then(|(t, _)| finder::find_word_fn(dispatch, t));
+        let find_word = filter.as_ref().and_then(|(t, _)| find_next::find_word_fn(dispatch, t));
         let find_word = find_word.filter(|_| shorts.is_empty());
         let set = set.clone();
         Ok(TeddyMatcher { set, filter, shorts, reach, lead, dispatch, find_next, find_word, pass })

@@ -1,8 +1,10 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
+use super::find_next::{FindNext, Tested};
 use super::finder::with_finder;
-use super::loops::{Count, Filter, FindNext, ListBits, Mark, SeekShort, Tested};
+use super::loops::{Filter, ListBits};
 use super::scan::{AHEAD, Passed, PositionList, TILE};
+use super::short_patterns::{Count, Mark, SeekShort};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
 use crate::simd::{Dispatch, Scalar, prefetch};
