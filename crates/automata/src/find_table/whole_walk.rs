@@ -50,7 +50,7 @@ pub struct WholeWalk {
 
 impl Default for WholeWalk {
     fn default() -> Self {
-        let reports = [(NO_REPORT, 0); MOST_REPORTS];
+        let reports = [(0, 0); MOST_REPORTS];
         WholeWalk { reports, count: None, taken: 0, report: NO_REPORT, at: 0 }
     }
 }

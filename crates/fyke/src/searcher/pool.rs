@@ -97,21 +97,29 @@ impl DerefMut for Lease<'_> {
 impl Drop for Lease<'_> {
     #[inline]
     fn drop(&mut self) {
-        let Some(state) = self.state.take() else { return };
-        let most = if self.own.is_some() { MOST_KEPT_ON_GPU } else { MOST_KEPT };
-        if std::thread::panicking() || state.memory() > most {
-            return;
+        if let Some(state) = self.state.take() {
+            give_back(state, self.own);
         }
-        if let Some(own) = self.own {
-            return own.lock().push(state);
-        }
-        let _ = IDLE.try_with(|idle| {
-            let mut idle = idle.borrow_mut();
-            if idle.len() < MOST_STATES {
-                idle.push(state);
-            }
-        });
     }
+}
+
+/// Keeps a state for the next call, unless it is large or this thread panics. Not inlined: an
+/// iterator that leased nothing would carry it.
+#[inline(never)]
+fn give_back(state: Box<CallState>, own: Option<&OwnStates>) {
+    let most = if own.is_some() { MOST_KEPT_ON_GPU } else { MOST_KEPT };
+    if std::thread::panicking() || state.memory() > most {
+        return;
+    }
+    if let Some(own) = own {
+        return own.lock().push(state);
+    }
+    let _ = IDLE.try_with(|idle| {
+        let mut idle = idle.borrow_mut();
+        if idle.len() < MOST_STATES {
+            idle.push(state);
+        }
+    });
 }
 
 #[cfg(test)]
