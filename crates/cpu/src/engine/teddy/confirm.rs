@@ -1,6 +1,7 @@
 //! Verifies candidates: a hash of the window leads to the patterns to compare.
 
-use super::plan::{FilterPlan, Window, limit};
+use super::filter_plan::{FilterPlan, Window};
+use super::plan::limit;
 use super::scan::TILE;
 use crate::simd::vector::{Vector, Work};
 use crate::simd::{Dispatch, Scalar};

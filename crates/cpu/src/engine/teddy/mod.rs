@@ -53,6 +53,7 @@ mod candidates;
 mod cluster;
 mod confirm;
 mod cost;
+mod filter_plan;
 mod find_next;
 mod finder;
 mod first;

@@ -10,9 +10,9 @@
 //! Source: the "generic SIMD" algorithm of Muła, "SIMD-friendly algorithms for substring
 //! searching". The choice of the two bytes is that of the engine's filter.
 
+use super::filter_plan::FilterPlan;
 use super::finder::{Finder as _, TwoBytes};
 use super::loops::find_at_end;
-use super::plan::FilterPlan;
 use super::stage1::{fetch, low_bits, nonzero};
 use super::text::{Halves, Text as _};
 use crate::simd::vector::{self, Vector};

@@ -26,8 +26,8 @@
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
 
+use super::filter_plan::{FORESEEN, TRIED, Window, rarest_window};
 use super::grams::{RUNS, allowed};
-use super::plan::{FORESEEN, TRIED, Window, rarest_window};
 use fyke_automata::model::PairModel;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 use std::array::from_fn;

@@ -5,9 +5,9 @@
 //! with equal low six bits. AVX2 and simd128 look up 16 entries, with one table for low nibbles and
 //! one for high nibbles. So a bucket accepts each of its low nibbles with each of its high ones.
 
+use super::filter_plan::{FilterPlan, Window};
 use super::grams::{allowed, code};
 use super::pairs::PairTable;
-use super::plan::{FilterPlan, Window};
 use super::shape::FilterShape;
 use crate::simd::gather::Gathers;
 use fyke_core::{Pattern, PatternSet};

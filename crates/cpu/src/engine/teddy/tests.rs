@@ -387,7 +387,7 @@ fn a_sink_that_breaks_gets_no_more_of_a_small_block() {
 #[test]
 fn candidates_without_a_match_are_skipped_up_to_a_limit() {
     // Windows are not looked for so far behind the start, so none has the digit.
-    let text = |digit: u8| format!("haystack{}{digit}", " ".repeat(super::plan::TRIED));
+    let text = |digit: u8| format!("haystack{}{digit}", " ".repeat(super::filter_plan::TRIED));
     let (set, none) = (PatternSet::new([0, 1, 2].map(text)).unwrap(), text(3));
     for (isa, matcher) in forms(&set) {
         let first = |text: &str| matcher.first_candidate(text.as_bytes());
