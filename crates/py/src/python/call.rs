@@ -25,6 +25,21 @@ pub(super) fn run<T: Send>(
     done.map_err(|panic| error::internal(&*panic))
 }
 
+/// Runs a call that asks whether it goes on, and is `None` if not.
+pub(super) fn interruptible<T: Send>(
+    py: Python<'_>,
+    bytes: &[u8],
+    work: impl FnOnce(&mut dyn FnMut() -> ControlFlow<()>) -> Option<T> + Send,
+) -> PyResult<T> {
+    let (done, interrupt) = run(py, bytes.len(), || {
+        let mut interrupt = Interrupt::new();
+        let done = work(&mut || interrupt.check());
+        (done, interrupt)
+    })?;
+    interrupt.result()?;
+    done.ok_or_else(|| error::internal(&"a call ended without a result"))
+}
+
 /// Looks for signals during a call. Python code of signal handlers runs there.
 pub(super) struct Interrupt {
     last: Instant,

@@ -5,11 +5,13 @@ mod call;
 mod capsule;
 mod column;
 mod error;
+mod find_iter;
 mod haystack;
 mod matches;
 mod pattern_file;
 mod replace;
 mod searcher;
+mod sinks;
 mod stream;
 
 use pyo3::prelude::*;
@@ -20,7 +22,7 @@ fn _fyke(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BuildError", module.py().get_type::<error::BuildError>())?;
     module.add("DatabaseError", module.py().get_type::<error::DatabaseError>())?;
     module.add_class::<searcher::PySearcher>()?;
-    module.add_class::<searcher::MatchIterator>()?;
+    module.add_class::<find_iter::MatchIterator>()?;
     module.add_class::<matches::Matches>()?;
     module.add_class::<matches::MatchesIterator>()?;
     module.add_class::<stream::PyStream>()?;

@@ -1,28 +1,22 @@
 //! `Searcher`: a compiled pattern set.
 
-use super::call::{Interrupt, run};
-use super::haystack::{Haystack, type_name};
+use super::call::{interruptible, run};
+use super::find_iter::{MatchIterator, find_all};
+use super::haystack::Haystack;
 use super::matches::{self, Matches};
 use super::replace::{self, Replacements};
+use super::sinks::{Counter, collect, to_matches_or_calls};
 use super::stream::PyStream;
 use super::{builder, error};
 use crate::columns::{Columns, Query};
-use crate::pieces::{self, FindCursor, Progress};
+use crate::pieces::{self, Progress};
 use crate::positions::CharIndex;
-use fyke::{Batch, Match, Part, Semantics, Sink, StreamMatch};
-use pyo3::exceptions::PyTypeError;
+use fyke::{Match, Part, Semantics, StreamMatch};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-
-/// Bytes that one step of an iterator looks at.
-const STEP: usize = 1 << 20;
-
-/// The maximum number of matches that one step of an iterator takes.
-const STEP_MATCHES: usize = 4096;
 
 /// A compiled pattern set. It does not change; threads may share it.
 #[pyclass(name = "Searcher", module = "fyke", frozen)]
@@ -192,8 +186,7 @@ impl PySearcher {
     /// The number of matches in a file.
     fn count_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         let count = || {
-            let mut counter =
-                Counter { count: fyke::Count::default(), interrupt: Interrupt::new() };
+            let mut counter = Counter::new();
             let mut file = File::open(&path)?;
             let (searcher, threads) = (&self.searcher, self.threads);
             // `Once` ends a scan when each pattern was found.
@@ -201,8 +194,7 @@ impl PySearcher {
             Ok(counter)
         };
         let counter = run(py, usize::MAX, count)?.map_err(|failure| error::io(&path, &failure))?;
-        counter.interrupt.result()?;
-        Ok(counter.count.matches)
+        counter.result()
     }
 
     /// Whether there is a match.
@@ -243,16 +235,7 @@ impl PySearcher {
         }
         let haystack = Haystack::new(haystack, "haystack")?;
         let chars = haystack.char_index(py, positions)?.is_some();
-        let iterator = MatchIterator {
-            searcher: slf.clone().unbind(),
-            haystack,
-            chars,
-            cursor: FindCursor::default(),
-            found: Vec::new(),
-            next: 0,
-            size: 1 << 12,
-            counted: (0, 0),
-        };
+        let iterator = MatchIterator::new(slf.clone().unbind(), haystack, chars);
         Ok(Bound::new(py, iterator)?.into_any())
     }
 
@@ -423,252 +406,5 @@ impl PySearcher {
             columns.push(StreamMatch { start: start as u64, end: end as u64, pattern });
         }
         Ok(columns)
-    }
-}
-
-/// Runs a call that asks whether it goes on, and is `None` if not.
-fn interruptible<T: Send>(
-    py: Python<'_>,
-    bytes: &[u8],
-    work: impl FnOnce(&mut dyn FnMut() -> ControlFlow<()>) -> Option<T> + Send,
-) -> PyResult<T> {
-    let (done, interrupt) = run(py, bytes.len(), || {
-        let mut interrupt = Interrupt::new();
-        let done = work(&mut || interrupt.check());
-        (done, interrupt)
-    })?;
-    interrupt.result()?;
-    done.ok_or_else(|| error::internal(&"a call ended without a result"))
-}
-
-/// Up to `most` matches of `find_iter`.
-fn find_all(
-    py: Python<'_>,
-    searcher: &fyke::Searcher,
-    bytes: &[u8],
-    most: usize,
-) -> PyResult<Vec<Match>> {
-    interruptible(py, bytes, |pause| {
-        let mut found = Vec::new();
-        let mut cursor = FindCursor::default();
-        while !cursor.is_ended() && found.len() < most {
-            cursor.advance(searcher, bytes, STEP, most - found.len(), &mut found);
-            if pause().is_break() {
-                return None;
-            }
-        }
-        Some(found)
-    })
-}
-
-/// Collects matches.
-struct Collected {
-    columns: Columns,
-    interrupt: Interrupt,
-}
-
-impl Sink for Collected {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.columns.extend(batch);
-        ControlFlow::Continue(())
-    }
-}
-
-impl Progress for Collected {
-    fn pause(&mut self) -> ControlFlow<()> {
-        self.interrupt.check()
-    }
-}
-
-/// Counts matches of a file.
-struct Counter {
-    count: fyke::Count,
-    interrupt: Interrupt,
-}
-
-impl Sink for Counter {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.count.on_batch(batch)
-    }
-
-    fn counter(&mut self) -> Option<&mut u64> {
-        self.count.counter()
-    }
-}
-
-impl Progress for Counter {
-    fn pause(&mut self) -> ControlFlow<()> {
-        self.interrupt.check()
-    }
-}
-
-fn collect(
-    py: Python<'_>,
-    len: usize,
-    scan: impl FnOnce(&mut dyn Progress) + Send,
-) -> PyResult<Columns> {
-    let collected = run(py, len, || {
-        let mut to = Collected { columns: Columns::default(), interrupt: Interrupt::new() };
-        scan(&mut to);
-        to
-    })?;
-    collected.interrupt.result()?;
-    Ok(collected.columns)
-}
-
-/// Calls a function of Python for each match, after each piece.
-pub(super) struct Calls<'a> {
-    on_match: Py<PyAny>,
-    index: Option<&'a CharIndex<'a>>,
-    found: Columns,
-    interrupt: Interrupt,
-}
-
-impl Sink for Calls<'_> {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.found.extend(batch);
-        ControlFlow::Continue(())
-    }
-}
-
-impl Calls<'_> {
-    /// Calls the function for each match. Whether it ended the scan.
-    fn call(&mut self, py: Python<'_>) -> PyResult<bool> {
-        self.found.count_chars(self.index);
-        for ((pattern, start), end) in
-            self.found.pattern.iter().zip(&self.found.start).zip(&self.found.end)
-        {
-            if self.on_match.bind(py).call1((*pattern, *start, *end))?.is_truthy()? {
-                return Ok(true);
-            }
-        }
-        self.found = Columns::default();
-        Ok(false)
-    }
-}
-
-impl Progress for Calls<'_> {
-    fn pause(&mut self) -> ControlFlow<()> {
-        if self.found.len() == 0 {
-            return self.interrupt.check();
-        }
-        match Python::attach(|py| self.call(py)) {
-            Ok(false) => self.interrupt.check(),
-            Ok(true) => {
-                self.found = Columns::default();
-                ControlFlow::Break(())
-            }
-            Err(error) => {
-                self.found = Columns::default();
-                self.interrupt.fail(error)
-            }
-        }
-    }
-}
-
-/// Collects what a scan finds, or calls a function for each match.
-pub(super) fn to_matches_or_calls(
-    py: Python<'_>,
-    len: usize,
-    on_match: Option<Bound<'_, PyAny>>,
-    index: Option<&CharIndex<'_>>,
-    scan: impl FnOnce(&mut dyn Progress) -> io::Result<()> + Send,
-    failed: &dyn Fn(io::Error) -> PyErr,
-) -> PyResult<Option<Matches>> {
-    let Some(on_match) = on_match else {
-        let mut outcome = Ok(());
-        let mut columns = collect(py, len, |to| outcome = scan(to))?;
-        outcome.map_err(failed)?;
-        columns.count_chars(index);
-        return Ok(Some(Matches { columns }));
-    };
-    if !on_match.is_callable() {
-        return Err(PyTypeError::new_err(format!(
-            "on_match is {}: give a function of pattern, start and end",
-            type_name(&on_match)
-        )));
-    }
-    let on_match = on_match.unbind();
-    let (outcome, interrupt) = run(py, len, || {
-        let found = Columns::default();
-        let mut to = Calls { on_match, index, found, interrupt: Interrupt::new() };
-        let outcome = scan(&mut to);
-        (outcome, to.interrupt)
-    })?;
-    interrupt.result()?;
-    outcome.map_err(failed)?;
-    Ok(None)
-}
-
-/// Iterates over matches that do not overlap. It scans as far as it is asked.
-#[pyclass(module = "fyke")]
-pub(super) struct MatchIterator {
-    searcher: Py<PySearcher>,
-    haystack: Haystack,
-    /// Whether positions count characters and differ from those of the bytes.
-    chars: bool,
-    cursor: FindCursor,
-    found: Vec<Match>,
-    next: usize,
-    /// Bytes that the next step looks at.
-    size: usize,
-    /// A byte position and the characters before it.
-    counted: (usize, usize),
-}
-
-#[pymethods]
-impl MatchIterator {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<(u32, usize, usize)>> {
-        while self.next == self.found.len() {
-            if self.cursor.is_ended() {
-                return Ok(None);
-            }
-            self.step(py)?;
-        }
-        let m = self.found[self.next];
-        self.next += 1;
-        if !self.chars {
-            return Ok(Some((m.pattern.0, m.start, m.end)));
-        }
-        let (start, end) = self.char_positions(py, m)?;
-        Ok(Some((m.pattern.0, start, end)))
-    }
-}
-
-impl MatchIterator {
-    /// Looks at the next piece of the haystack.
-    fn step(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.found.clear();
-        self.next = 0;
-        let bytes = self.haystack.bytes(py)?;
-        let searcher = &self.searcher.get().searcher;
-        let (mut cursor, size) = (self.cursor, self.size);
-        let (found, cursor) = run(py, size.min(bytes.len()), || {
-            let mut found = Vec::new();
-            cursor.advance(searcher, bytes, size, STEP_MATCHES, &mut found);
-            (found, cursor)
-        })?;
-        (self.found, self.cursor) = (found, cursor);
-        self.size = (2 * size).min(STEP);
-        py.check_signals()
-    }
-
-    /// The positions of a match in characters, counted from the match before.
-    fn char_positions(&mut self, py: Python<'_>, m: Match) -> PyResult<(usize, usize)> {
-        let bytes = self.haystack.bytes(py)?;
-        let (at, chars) = self.counted;
-        // Matches do not overlap, so the next one starts behind the last one.
-        let count = |from: usize, to: usize| {
-            bytes[from..to].iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
-        };
-        let before = chars + count(at, m.start);
-        let within = bytes.get(m.start).is_some_and(|byte| byte & 0xc0 == 0x80);
-        let end = before + count(m.start, m.end);
-        self.counted = (m.end, end);
-        Ok((before - usize::from(within), end))
     }
 }
