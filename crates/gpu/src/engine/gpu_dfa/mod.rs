@@ -84,12 +84,12 @@
 //! double-array structure*, IEEE TSE 15(9), 1989. Defaults by context are our own.
 
 mod forecast;
+mod kernels;
 mod tables;
 
 pub use forecast::forecast;
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, Rows, words};
-use crate::kernel::{KernelSource, kernel_source};
+use crate::device::{Arg, Buffer, Device, Fault, LaunchShape, Queue, Rows, words};
 use crate::matcher::{GpuEngine, PAD, Search, Tile, Workspace};
 use crate::resident::Timed;
 use crate::sparse::{self, RawRecord, RecordList};
@@ -97,6 +97,7 @@ use fyke_automata::Trie;
 use fyke_core::{
     Device as RunsOn, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
+use kernels::{DfaKernel, ITEMS, ITEMS_ALONE, SHARED_CLASSES, SUM_BYTES, kernels, shared_of_warps};
 use tables::{DfaTables, Room, Staging, TableForm};
 
 /// The entry of the registry.
@@ -114,42 +115,8 @@ pub static ENGINE: GpuEngine = GpuEngine {
     options: &["form", "shared", "positions", "staged"],
 };
 
-static SOURCE: KernelSource = kernel_source!(
-    "gpu_dfa",
-    [
-        "gpu_dfa_bytes",
-        "gpu_dfa_bytes_count",
-        "gpu_dfa_bytes_paths",
-        "gpu_dfa_bytes_paths_count",
-        "gpu_dfa_classes",
-        "gpu_dfa_classes_count",
-        "gpu_dfa_classes_paths",
-        "gpu_dfa_classes_paths_count",
-        "gpu_dfa_linked",
-        "gpu_dfa_linked_count",
-    ]
-);
-
-/// Those that count, for GPUs that copy blocks of the text to shared memory.
-static STAGED: KernelSource = KernelSource {
-    name: "gpu_dfa_staged",
-    kernels: &[
-        "gpu_dfa_bytes_count_staged",
-        "gpu_dfa_bytes_paths_count_staged",
-        "gpu_dfa_classes_count_staged",
-        "gpu_dfa_classes_paths_count_staged",
-    ],
-    text: "",
-    ptx: include_str!("../../kernel/ptx/gpu_dfa_staged.ptx"),
-};
-
 /// The maximum number of bytes of a tile. Not measured: a guess.
 const TILE: usize = 64 << 20;
-
-/// Work items of a group: with warps of 32 lanes, and with warps of one lane. As the kernels
-/// declare.
-const ITEMS: u32 = 1024;
-const ITEMS_ALONE: u32 = 64;
 
 /// Bytes that a work item takes at a time: two loads of 16 bytes.
 const STEP: u32 = 32;
@@ -172,24 +139,9 @@ const POSITIONS_LEAST: u32 = 64;
 /// their positions for all its length.
 const POSITIONS_OF_LONGEST: u32 = 4;
 
-/// Bytes of shared memory of a warp: how many places for records it has reserved.
-const SHARED_PER_WARP: u32 = 4;
-
-/// The same for kernels of [`STAGED`], with a block of 32 bytes of text for each lane, and a
-/// barrier.
-const STAGED_PER_WARP: u32 = SHARED_PER_WARP + 32 * 32 + 8;
-
 /// Why a device or a set refuses to stage the text.
 const CANNOT_STAGE: &str = "staged=yes: needs an NVIDIA GPU of compute capability 9.0 or newer, and \
                             positions or patterns of up to 4,096 bytes: leave the option out";
-
-/// Bytes of shared memory for classes.
-const SHARED_CLASSES: u32 = 256;
-
-/// Divisor of the number of a warp's lanes that would be outside of shared memory if all slots were
-/// equally frequent. A warp with more such lanes than the quotient follows paths. Benchmark:
-/// `floor/...` of `bench gpu`, traffic and hostile text; simulation shows both far from the limit.
-const DEEP_OF_HOSTILE: f32 = 3.0;
 
 /// The maximum number of bytes of shared memory that are used. A device that has more is a CPU, and
 /// more than this would not fit its caches.
@@ -201,24 +153,8 @@ const TAIL: u32 = 1 << 31;
 /// The workspace's buffer for the sums of groups. The list of records is buffer 0.
 const SUMS: usize = 1;
 
-/// Bytes of a sum.
-const SUM_BYTES: usize = 8;
-
 /// A timed search expects a record for this many bytes of text; most texts have fewer.
 const RECORD_FOR_BYTES: u32 = 4;
-
-/// One of the two kernels of a set, with its share of a multiprocessor.
-struct DfaKernel {
-    kernel: Kernel,
-    shape: LaunchShape,
-    /// Slots in shared memory.
-    near_slots: u32,
-    few_deep: u32,
-    /// Whether it writes a sum for each group.
-    counts: bool,
-    /// Whether it copies the text in blocks.
-    staged: bool,
-}
 
 /// A set compiled for a device.
 struct DfaSearch {
@@ -249,38 +185,6 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
 /// The value of a numeric option, or its default.
 fn number(opt: &Options, name: &str, default: u32) -> Result<u32, Refusal> {
     Ok(opt.number(name, 0..=u32::MAX as usize)?.map_or(default, |n| n as u32))
-}
-
-/// The kernels that find and count with these tables.
-fn kernels(device: &Device, tables: &DfaTables, items: u32) -> Result<[DfaKernel; 2], Fault> {
-    let is_linked = tables.form == TableForm::Linked;
-    let contexts = if is_linked { 0 } else { tables.contexts.len() as u32 };
-    let paths = if tables.paths > 0 { "_paths" } else { "" };
-    let name = format!("gpu_dfa_{}{paths}", tables.form.name());
-    let make = |counts: bool, staged_slots: Option<usize>| {
-        let staged = staged_slots.is_some();
-        let near_slots = staged_slots.unwrap_or(tables.near_slots);
-        let source = if staged { &STAGED } else { &SOURCE };
-        let count = if counts { "_count" } else { "" };
-        let suffix = if staged { "_staged" } else { "" };
-        let kernel = device.kernel(source, &format!("{name}{count}{suffix}"))?;
-        let warps = shared_of_warps(device, items, staged);
-        let shared = SHARED_CLASSES + contexts + 4 * near_slots as u32 + warps;
-        let shape = LaunchShape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
-        let groups = kernel.resident_groups(shape);
-        let far = tables.slot_count.saturating_sub(near_slots) as f32;
-        let lanes = device.properties().lanes as f32;
-        let few_deep = (lanes * far / tables.slot_count as f32 / DEEP_OF_HOSTILE) as u32;
-        let shape = LaunchShape { groups, ..shape };
-        Ok(DfaKernel { kernel, shape, near_slots: near_slots as u32, few_deep, counts, staged })
-    };
-    Ok([make(false, None)?, make(true, tables.staged_slots)?])
-}
-
-/// Bytes of shared memory of a group's warps.
-fn shared_of_warps(device: &Device, items: u32, staged: bool) -> u32 {
-    let each = if staged { STAGED_PER_WARP } else { SHARED_PER_WARP };
-    each * items / device.properties().lanes
 }
 
 impl DfaSearch {
@@ -394,12 +298,13 @@ impl DfaSearch {
         assert!(!what.counts || sums.len() >= SUM_BYTES * groups as usize, "room for the sums");
         debug_assert!(4 * what.near_slots as usize <= self.slots.len());
         debug_assert!(positions.is_multiple_of(STEP) && self.classes.len() == 256);
-        // SAFETY: these are the arguments of every kernel of `SOURCE` and, with the rows, of
-        // `STAGED` (DFA_ARGS), and `kernels` sized the shared memory for these tables and work
-        // items. Reads: the text up to 63 bytes past its end, which a tile's padding covers, or its
-        // rows, which `Rows` checked; tables at places that `DfaTables` stored in them, and at
-        // classes and contexts of bytes, for which they have an entry each. Writes: a sum for each
-        // group, for which the assertion checks the room, and records within the list's room.
+        // SAFETY: these are the arguments of every kernel of `kernels::SOURCE` and, with the rows,
+        // of `kernels::STAGED` (DFA_ARGS), and `kernels` sized the shared memory for these tables
+        // and work items. Reads: the text up to 63 bytes past its end, which a tile's padding
+        // covers, or its rows, which `Rows` checked; tables at places that `DfaTables` stored in
+        // them, and at classes and contexts of bytes, for which they have an entry each. Writes: a
+        // sum for each group, for which the assertion checks the room, and records within the
+        // list's room.
         unsafe { queue.launch(&what.kernel, shape, &args) }
     }
 

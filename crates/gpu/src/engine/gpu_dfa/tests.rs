@@ -1,3 +1,4 @@
+use super::kernels::STAGED;
 use super::*;
 use crate::device::inventory;
 use crate::matcher::PAD;
