@@ -8,13 +8,14 @@
 //! A walk writes its rows to a trail without a branch per match. A second loop picks the rows that
 //! report.
 //!
-//! It wins where matches are dense. One walk is faster in a haystack of a few bytes.
+//! It wins where matches are dense. One walk is faster in a haystack of a few bytes, and
+//! [`WholeWalk`](super::WholeWalk) in one of some tens.
 
 use super::{FindTable, NO_REPORT, Undecided};
 use fyke_core::Match;
 
 /// The maximum number of bytes of a part. Not measured: a guess.
-const PART: usize = 64;
+pub(super) const PART: usize = 64;
 
 /// The minimum number of bytes of a part. One walk reads a shorter rest: what four read before
 /// their parts would cost what they save. Not measured: a guess.
@@ -70,7 +71,7 @@ pub struct BulkWalk {
 }
 
 /// The row before a part, and the row after each of its bytes.
-type Trail = [u32; PART + 1];
+pub(super) type Trail = [u32; PART + 1];
 
 impl BulkWalk {
     /// Whether the end of the haystack was reached.

@@ -1,7 +1,8 @@
 //! A transition table for short haystacks and dense matches: it finds matches that do not overlap.
 //!
 //! A transition leads to a row and may report matches. A walk reads each byte once, also where
-//! matches overlap. So a call needs no scratch, no sorting and no filter of overlapping matches.
+//! matches overlap. Interleaved walks read a few bytes twice. No call sorts matches or drops
+//! overlapping ones.
 //! Use it for short haystacks and for dense matches. A filter is faster where many bytes lie
 //! between two matches.
 //!
@@ -77,8 +78,7 @@ struct Reported {
 /// The index of no report.
 const NO_REPORT: u16 = u16::MAX;
 
-/// The search stopped before the end of the haystack without a result. The caller goes on in
-/// another way.
+/// The search gave up without a result. The caller goes on in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 

@@ -1,3 +1,5 @@
+use super::bulk_walk::PART;
+use super::whole_walk::WALKS;
 use super::*;
 use fyke_core::{StreamMatch, oracle};
 use std::cmp::Reverse;
@@ -94,7 +96,7 @@ fn check_first(table: &FindTable, all: &[StreamMatch], haystack: &[u8], semantic
     }
 }
 
-/// Longer haystacks, which are walked in parts.
+/// Haystacks of any length: longer ones are walked in parts.
 #[test]
 fn parts_match_the_definition() {
     let (mut numbers, mut found) = (Numbers(11), 0);
@@ -115,7 +117,7 @@ fn parts_match_the_definition() {
         for semantics in SEMANTICS {
             let table = FindTable::new(&set, semantics, u64::MAX).unwrap();
             check_all(&table, &all, &haystack, semantics);
-            let short = &haystack[..haystack.len().min(round % 65)];
+            let short = &haystack[..haystack.len().min(numbers.below(65) as usize)];
             check_all(&table, &oracle::find_all(&set, short), short, semantics);
             check_first(&table, &all, &haystack, semantics);
             let table = FindTable { pairs: None, ..table };
@@ -124,6 +126,27 @@ fn parts_match_the_definition() {
         found += all.len();
     }
     assert!(found > 1000, "{found}");
+}
+
+/// In runs of one letter, a row depends on more bytes than a walk reads before its part.
+#[test]
+fn whole_walks_recover_from_each_wrong_guess() {
+    let (mut numbers, mut right) = (Numbers(13), [0; WALKS + 1]);
+    for _ in 0..300 {
+        let mut patterns: Vec<Vec<u8>> =
+            (0..1 + numbers.below(3)).map(|_| vec![b'a'; 2 + numbers.below(9) as usize]).collect();
+        patterns.push(b"ab".to_vec());
+        let set = PatternSet::new(patterns).unwrap();
+        let len = 32 + numbers.below(33);
+        let haystack = numbers.text(b"aaaaaaaaaaab", len);
+        let all = oracle::find_all(&set, &haystack);
+        for semantics in SEMANTICS {
+            let table = FindTable::new(&set, semantics, u64::MAX).unwrap();
+            check_all(&table, &all, &haystack, semantics);
+            right[table.walk_interleaved(&haystack, &mut [0; PART + 1])] += 1;
+        }
+    }
+    assert!(right[0] == 0 && right[1..].iter().all(|&times| times > 20), "{right:?}");
 }
 
 /// Each byte after the long pattern's `a`s would add a report of hundreds of matches.

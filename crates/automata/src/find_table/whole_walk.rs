@@ -1,49 +1,49 @@
-//! All matches of a short haystack: the first call walks over all of it, and each call returns a
-//! match.
+//! All matches of a short haystack. The first call walks over all of it and notes the reports. Each
+//! call returns the next match.
 //!
 //! Four walks are interleaved, because a walk waits for the load of each row. They read the same
-//! number of bytes. Each but the first begins at the root, some bytes before the end of the walk
-//! before it. If the two are not in the same row there, one walk goes on from that position.
+//! number of bytes, and all begin at the root. Each but the first begins some bytes before the end
+//! of the walk before it. If the two are in different rows at that end, one walk reads the rest
+//! again. One walk also reads the last bytes that four do not share evenly.
 //!
-//! It wins in haystacks of some tens of bytes. In shorter ones, one walk that stops at each match
-//! is faster. In longer ones, [`BulkWalk`](super::BulkWalk) is.
+//! It wins in haystacks of some tens of bytes. In a shorter one, [`MatchWalk`](super::MatchWalk) is
+//! faster. In a longer one, [`BulkWalk`](super::BulkWalk) is.
 
-use super::bulk_walk::reporting_positions;
+use super::bulk_walk::{PART, Trail, reporting_positions};
 use super::{FindTable, NO_REPORT, Undecided};
 use fyke_core::Match;
 use std::array;
 use std::ops::RangeInclusive;
 
-/// The number of bytes of a haystack. One walk per match takes as long in some 30 bytes. Measured
-/// with 2,000 words of the King James Bible in 24 to 40 bytes, on a Sapphire Rapids; `calls` has 53.
+/// The number of bytes of a haystack. At the lower bound, [`MatchWalk`](super::MatchWalk) takes as
+/// long. Measured with 2,000 words of the King James Bible in 24 to 40 bytes, on a Sapphire
+/// Rapids; `calls` has 53.
 pub const WHOLE_LEN: RangeInclusive<usize> = 32..=MOST_LEN;
 
-/// The maximum number of bytes of a haystack.
-const MOST_LEN: usize = 64;
+/// The maximum number of bytes of a haystack: as many as a part of a `BulkWalk` has. Not measured:
+/// a guess.
+const MOST_LEN: usize = PART;
 
 /// Bytes that a walk reads before the end of the walk before it. With more bytes, the two more
 /// often agree. Not measured: a guess.
 const WARM_UP: usize = 8;
 
 /// The number of interleaved walks. [`FindTable::walk_interleaved`] is written for four.
-const WALKS: usize = 4;
+pub(super) const WALKS: usize = 4;
 
-/// The maximum number of reports: one for each four bytes. Not measured: a guess.
+/// The maximum number of reports. Not measured: a guess.
 const MOST_REPORTS: usize = 16;
-
-/// The root, and the row after each byte.
-type Trail = [u32; MOST_LEN + 1];
 
 /// The matches of a haystack that were not returned yet.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeWalk {
     /// The reports, and the positions after the bytes that made them.
     reports: [(u16, u8); MOST_REPORTS],
-    /// How many there are. `None` before the walk.
+    /// The number of reports. `None` before the walk.
     count: Option<u8>,
-    /// How many were taken.
+    /// How many reports were taken.
     taken: u8,
-    /// What is left of the last one, and its position.
+    /// What is left of the report that was taken last, or [`NO_REPORT`]. `at` is its position.
     report: u16,
     at: u8,
 }
@@ -59,10 +59,10 @@ impl FindTable {
     /// The next match of a haystack. Each call for a haystack gets the same `walk`.
     ///
     /// # Errors
-    /// [`Undecided`], in the first call only: there is a match for each four bytes, or more.
+    /// [`Undecided`]: the table makes too many reports. No match was returned yet.
     ///
     /// # Panics
-    /// The length of the haystack is not in [`WHOLE_LEN`].
+    /// In the first call, if the length of the haystack is not in [`WHOLE_LEN`].
     #[inline]
     pub fn next_of_whole(
         &self,
@@ -88,10 +88,14 @@ impl FindTable {
     /// Walks over the haystack, and returns the number of reports.
     #[inline(never)]
     fn walk_whole(&self, haystack: &[u8], walk: &mut WholeWalk) -> Result<u8, Undecided> {
-        assert!(WHOLE_LEN.contains(&haystack.len()), "a walk over {} bytes", haystack.len());
-        let mut trail = [0; MOST_LEN + 1];
+        let len = haystack.len();
+        assert!(
+            WHOLE_LEN.contains(&len),
+            "a haystack of {len} bytes: a whole walk takes {WHOLE_LEN:?}"
+        );
+        let mut trail: Trail = [0; PART + 1];
         self.walk_interleaved(haystack, &mut trail);
-        let after = &trail[1..][..haystack.len()];
+        let after = &trail[1..][..len];
         let (reporting, mut count) = reporting_positions(after, self.reporting);
         // One more may be made at the end.
         if count >= MOST_REPORTS {
@@ -101,22 +105,23 @@ impl FindTable {
             let at = usize::from(i);
             *report = (self.report(trail[at], haystack[at]), i + 1);
         }
-        let at_end = self.at_end(trail[haystack.len()]);
+        let at_end = self.at_end(trail[len]);
         if at_end != NO_REPORT {
-            walk.reports[count] = (at_end, haystack.len() as u8);
+            walk.reports[count] = (at_end, len as u8);
             count += 1;
         }
         walk.count = Some(count as u8);
         Ok(count as u8)
     }
 
-    /// Notes the rows of a walk over the haystack.
+    /// Notes the rows of a walk over the haystack. Returns how many of the interleaved walks were
+    /// right.
     #[inline]
-    fn walk_interleaved(&self, haystack: &[u8], trail: &mut Trail) {
+    pub(super) fn walk_interleaved(&self, haystack: &[u8], trail: &mut Trail) -> usize {
         let part = (haystack.len() - WARM_UP) / WALKS;
         let [mut a, mut b, mut c, mut d] = [0; WALKS];
         let first: [&[u8; WARM_UP]; WALKS] = array::from_fn(|i| {
-            haystack[i * part..].first_chunk().expect("all parts follow the first warm-up")
+            haystack[i * part..].first_chunk().expect("the haystack has the bytes before each part")
         });
         for i in 0..WARM_UP {
             (a, b) = (self.next(a, first[0][i]), self.next(b, first[1][i]));
@@ -137,6 +142,7 @@ impl FindTable {
         let wrong = [a, b, c].into_iter().zip(guessed).position(|(row, guess)| row != guess);
         let right = wrong.map_or(WALKS, |i| i + 1);
         self.walk_on(haystack, WARM_UP + right * part, trail);
+        right
     }
 
     /// The same from a position on, by one walk.

@@ -108,7 +108,7 @@ impl MatchIterator {
     fn char_positions(&mut self, py: Python<'_>, m: Match) -> PyResult<(usize, usize)> {
         let bytes = self.haystack.bytes(py)?;
         let (at, chars) = self.counted;
-        // Matches do not overlap, so the next one starts behind the last one.
+        // Matches do not overlap, so the next one starts after the last one.
         let count = |from: usize, to: usize| {
             bytes[from..to].iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
         };

@@ -1,6 +1,7 @@
-//! The search for the next candidates: the loop, and the function for the filter of a set.
+//! The searches for the next candidates and for those of 64 positions: the loops, and the functions
+//! for the filter of a set.
 //!
-//! The function is chosen once per set. In a short call, looking for the shape of shuffle tables
+//! The functions are chosen once per set. In a short call, looking for the shape of shuffle tables
 //! would take as long as the filter.
 
 use super::finder::{ByTables, Finder, WithFinder, by_shape};

@@ -1,4 +1,5 @@
-//! The vector loops, over 64 positions at once.
+//! The vector loops of a scan: the filter of a tile, and the list of its candidates. Other loops
+//! share how they load the end of a haystack.
 
 use super::finder::{Finder, WithFinder};
 use super::scan::PositionList;

@@ -25,7 +25,8 @@
 //! # Pairs
 //! From about a hundred patterns on, the buckets accept many windows. Then the pair of bytes at
 //! each position, or at every second one, is looked up by scalar loads, or by gathers where these
-//! are fast, and vectors combine the pairs of a window: see `pairs.rs`.
+//! are fast, and vectors combine the pairs of a window: see `pairs.rs` and
+//! `pair_lookup.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list

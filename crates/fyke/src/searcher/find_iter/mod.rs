@@ -17,10 +17,10 @@ pub struct FindIter<'a> {
 }
 
 enum Way<'a> {
-    /// One by one: those of one pattern, or in a short haystack.
+    /// Without a leased state: the matches of one pattern, or those in a short haystack.
     Walk(Walk<'a, ShortWalk<'a>>),
-    /// Those of a piece at once: in haystacks of up to some hundred bytes, or where matches are
-    /// dense.
+    /// With a leased state, which holds the matches of a piece: in haystacks of up to some hundred
+    /// bytes, or where matches are dense.
     Bulk(Walk<'a, BulkIter<'a>>),
     /// By scans of the matcher.
     Matcher(ByMatcher<'a>),
@@ -56,13 +56,13 @@ impl<'a> FindIter<'a> {
         Self { way: Way::Matcher(ByMatcher::new(searcher, input, semantics)) }
     }
 
-    /// The matcher's search goes on where a walk is undecided.
+    /// The next match by the matcher, which goes on where a walk is undecided.
     #[cold]
     fn go_on(&mut self) -> Option<Match> {
         let (searcher, haystack, offset, (last, found)) = match &mut self.way {
             Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
             Way::Bulk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
-            Way::Matcher(matcher) => return matcher.next(),
+            Way::Matcher(_) => unreachable!("the matcher is never undecided"),
         };
         self.way = Way::Matcher(ByMatcher::after(searcher, haystack, offset, last, found));
         self.next()
@@ -108,21 +108,21 @@ mod tests {
     use super::*;
     use crate::{MatchKind, PatternSet};
 
-    /// A walk over the whole haystack keeps a few reports only.
+    /// With `LeftmostLongest`, the last match is pending until the end.
     #[test]
     fn short_haystacks_may_have_any_number_of_matches() {
         let patterns: Vec<String> = ('a'..='z').map(String::from).chain(["yz".into()]).collect();
         for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {
             let builder = Searcher::builder().match_kind(kind).short_haystacks(true);
             let searcher = builder.build(&PatternSet::new(&patterns).unwrap()).unwrap();
-            for matches in 0..=63 {
-                let haystack = ["x".repeat(matches), "-".repeat(63 - matches)].concat();
+            for (len, matches) in [32, 63].into_iter().flat_map(|l| (0..l).map(move |m| (l, m))) {
+                let haystack = ["x".repeat(matches), "-".repeat(len - 1 - matches), "y".into()];
+                let haystack = haystack.concat();
                 let mut iter = searcher.find_iter(&haystack);
-                assert!(matches!(iter.way, Way::Walk(_)));
                 let found: Vec<_> = iter.by_ref().map(|m| (m.pattern.0, m.range())).collect();
-                let expected: Vec<_> = (0..matches).map(|at| (23, at..at + 1)).collect();
+                let mut expected: Vec<_> = (0..matches).map(|at| (23, at..at + 1)).collect();
+                expected.push((24, len - 1..len));
                 assert_eq!(found, expected);
-                assert!(matches!(iter.way, Way::Walk(_)));
                 assert_eq!((iter.next(), iter.next()), (None, None));
             }
         }

@@ -7,13 +7,15 @@
 //! matches from its last calls.
 //!
 //! A set has a transition table, a trie, or both. A large table is slow: its rows are not in the
-//! cache. So with a large set, the trie finds the first match. The table finds all matches, unless
-//! it is too large: it waits for several rows at once. A set of [`MANY`] patterns of six bytes and
-//! more has a trie only.
+//! cache. So with a large set, the trie finds the first match, and all matches of the shortest
+//! haystacks. The table finds all matches of the others, because its walks wait for several rows at
+//! once. If the table would be too large, the trie finds these too. A set of [`MANY`] patterns of
+//! six bytes and more has a trie only.
 
 use super::bulk::{LEAST_BULK, LEAST_BULK_OF_TRIE};
 use super::lazy::Lazy;
 use crate::MatchKind;
+use fyke_automata::find_table::WHOLE_LEN;
 use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{Match, PatternSet};
@@ -24,8 +26,9 @@ use std::cell::Cell;
 /// and loses with matches some 30 bytes apart. No benchmark shows it.
 const MOST_MEMORY: u64 = 12 << 20;
 
-/// Where the table has more bytes than this, the trie mostly finds the first match faster. Measured
-/// with 500 to 5,000 words of the King James Bible, on a Sapphire Rapids; no benchmark shows it.
+/// Where the table has more bytes than this, the trie is mostly faster in the shortest haystacks.
+/// Measured with 500 to 5,000 words of the King James Bible, on a Sapphire Rapids; no benchmark
+/// shows it. Not measured for the first match: a guess.
 const LARGE_TABLE: u64 = 4 << 20;
 
 /// The maximum number of bytes of a trie. Not measured: a guess.
@@ -105,6 +108,10 @@ const GAP_OF_LONG_FIRST: u16 = 120;
 /// The same for all matches of longer haystacks.
 const GAP_OF_LONG: u16 = 60;
 
+/// Where matches are nearer, 64 bytes may have more than the 16 reports that a
+/// [`WholeWalk`](fyke_automata::find_table::WholeWalk) keeps.
+const LEAST_GAP_OF_WHOLE: usize = 4;
+
 /// In a haystack of up to this many bytes, `find_next` is called for each match. In a longer one,
 /// the matcher may find several matches in one call. A guess: 53 bytes were measured (`calls`).
 pub(super) const MOST_DIRECT: usize = 64;
@@ -117,9 +124,11 @@ const WEIGHT: u16 = 8;
 /// Number of averages that a thread keeps. Not measured: a guess.
 const SLOTS: usize = 64;
 
-/// Searchers in the same aligned block of this many bytes share a slot. A power of two, so that no
-/// call multiplies.
+/// The address of an automaton, divided by this, selects its slot. It is at most the size of
+/// [`ShortAutomata`], so that neighbors get different slots, and a power of two, so that no call
+/// multiplies. Not measured: a guess.
 const SLOT_BYTES: usize = 256;
+const _: () = assert!(SLOT_BYTES <= size_of::<ShortAutomata>() && SLOT_BYTES.is_power_of_two());
 
 thread_local! {
     /// [`WEIGHT`] times the average distance between matches, by searcher. Searchers may share a
@@ -281,13 +290,13 @@ impl ShortAutomata {
         FindTrie::new(&self.set, self.kind.semantics(), self.trie_limit)
     }
 
-    /// The automaton for all matches or for the first one, if it is compiled or now pays. Else the
-    /// other one, if it is compiled. `matches` estimates the number of matches.
+    /// The table or the trie, if it is compiled or now pays. Else the other one, if it is compiled.
+    /// `matches` estimates the number of matches.
     #[inline]
-    fn get(&self, all: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
+    fn get(&self, by_table: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
         match (&self.table, &self.trie) {
             (Some(table), None) => self.table_of(table, matches),
-            (Some(table), Some(trie)) if all && !table.is_refused() => {
+            (Some(table), Some(trie)) if by_table && !table.is_refused() => {
                 let made = || trie.made().map(Automaton::Trie);
                 self.table_of(table, matches).or_else(made)
             }
@@ -341,7 +350,14 @@ impl ShortAutomata {
         }
         // Without a noted distance, only the call is known to save time.
         let matches = || len.checked_div(usize::from(gap)).unwrap_or(0) as u64;
-        self.get(true, matches)
+        self.get(len >= *WHOLE_LEN.start(), matches)
+    }
+
+    /// Whether a walk over a whole haystack can keep its reports, by the noted distance.
+    #[inline]
+    pub(super) fn suits_whole_walk(&self, len: usize) -> bool {
+        let is_dense = |gap| gap > 0 && gap < LEAST_GAP_OF_WHOLE;
+        WHOLE_LEN.contains(&len) && !self.noted_gap().is_some_and(is_dense)
     }
 
     /// In a haystack of at least this many bytes, all matches of a piece are found at once.
@@ -446,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trie_finds_the_first_match_and_the_table_all() {
+    fn a_large_set_has_both_and_a_larger_one_the_trie() {
         let both = automata(5, 40_000, None).unwrap();
         assert!(both.get(false, || 0).is_none() && both.get(true, || 0).is_none());
         both.compile();

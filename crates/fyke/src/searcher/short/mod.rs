@@ -12,7 +12,7 @@ mod one;
 use crate::MatchKind;
 use automata::{Automaton, MOST_DIRECT, MOST_TO_FIRST, ShortAutomata};
 pub(super) use bulk::BulkIter;
-use fyke_automata::find_table::{MatchWalk, Undecided, WHOLE_LEN, WholeWalk};
+use fyke_automata::find_table::{MatchWalk, Undecided, WholeWalk};
 use fyke_automata::find_trie::TrieWalk;
 use fyke_automata::{FindTable, FindTrie};
 use fyke_core::{First, FirstMatch, Match, Matcher, NextFirst, NextLimits, Options};
@@ -138,7 +138,7 @@ impl Short {
             }
             Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
                 match automata.to_all(len)? {
-                    Automaton::Table(table) if WHOLE_LEN.contains(&len) => {
+                    Automaton::Table(table) if automata.suits_whole_walk(len) => {
                         By::Whole(table, WholeWalk::default())
                     }
                     Automaton::Table(table) => By::Table(table, MatchWalk::default()),
@@ -201,7 +201,7 @@ impl ShortSet {
 /// with words of the King James Bible; no benchmark shows it.
 const NEAR: usize = 2 << 10;
 
-/// A walk that finds one match per call, and keeps none.
+/// A walk that returns one match per call, and leases no state.
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
     /// Where the average distance between matches is noted.
@@ -220,13 +220,13 @@ enum By<'a> {
     /// [`FindNext`] by reference: a load from a fresh copy would wait for its stores.
     FindNext(&'a FindNext, NextFirst),
     Table(&'a FindTable, MatchWalk),
-    /// In haystacks of [`WHOLE_LEN`] bytes.
+    /// In all but the shortest haystacks.
     Whole(&'a FindTable, WholeWalk),
     Trie(&'a FindTrie, TrieWalk),
 }
 
-/// The next match of a haystack of less than [`LEAST_BULK`](bulk::LEAST_BULK) bytes. Not inlined:
-/// the walks by the other means would carry it.
+/// The next match by a table. The haystack is short, so the walk may read all of it. Not inlined:
+/// every loop over matches inlines [`ShortWalk::next`], which must stay small.
 #[inline(never)]
 fn next_by_table(
     table: &FindTable,
@@ -291,5 +291,32 @@ impl<'a> ShortWalk<'a> {
     /// The end of the last match, and how many there were.
     pub(super) fn progress(&self) -> (usize, usize) {
         (self.last, self.found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PatternSet, Searcher};
+
+    #[test]
+    fn a_walk_that_would_keep_many_reports_starts_again() {
+        let set = PatternSet::new((0..300).map(|n| format!("{n:03}"))).unwrap();
+        for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {
+            // This engine finds no match without a scan.
+            let searcher = Searcher::builder().engine("ac-dfa").build(&set).unwrap();
+            let short = Short::new(searcher.matcher(), kind, &Options::default(), true).unwrap();
+            for (matches, whole) in [(0, true), (15, true), (16, false), (20, false)] {
+                let haystack = ["1".repeat(3 * matches), "-".repeat(63 - 3 * matches)].concat();
+                let mut walk = short.walk(haystack.as_bytes()).unwrap();
+                assert!(matches!(walk.by, By::Whole(..)));
+                for start in (0..3 * matches).step_by(3) {
+                    let found = walk.next().unwrap().map(|m| m.range());
+                    assert_eq!(found, Some(start..start + 3));
+                    assert_eq!(matches!(walk.by, By::Whole(..)), whole);
+                }
+                assert_eq!((walk.next(), walk.next()), (Ok(None), Ok(None)));
+            }
+        }
     }
 }
