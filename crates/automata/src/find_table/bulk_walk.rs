@@ -44,7 +44,7 @@ pub(crate) fn last_position(gap: usize, found: usize, last: usize) -> usize {
     gap.saturating_mul(found + 2).min(last.saturating_add(gap.saturating_mul(FAR)))
 }
 
-/// The positions in a trail of at most [`PART`] rows of those that report, and their number.
+/// The positions of the rows that report, and their number. There are at most [`PART`] rows.
 #[inline(always)]
 pub(super) fn reporting_positions(trail: &[u32], reporting: u32) -> ([u8; PART], usize) {
     let (mut positions, mut count) = ([0; PART], 0);

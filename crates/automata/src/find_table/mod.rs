@@ -2,9 +2,8 @@
 //!
 //! A transition leads to a row and may report matches. A walk reads each byte once, also where
 //! matches overlap. Interleaved walks read a few bytes twice. No call sorts matches or drops
-//! overlapping ones.
-//! Use it for short haystacks and for dense matches. A filter is faster where many bytes lie
-//! between two matches.
+//! overlapping ones. Use the table for short haystacks and for dense matches. A filter is faster
+//! where many bytes lie between two matches.
 //!
 //! With leftmost semantics, a match is *pending* while a better one may follow. The first
 //! transition after which no better one can follow reports the pending match, and all matches

@@ -20,8 +20,7 @@ use std::ops::RangeInclusive;
 /// Rapids; `calls` has 53.
 pub const WHOLE_LEN: RangeInclusive<usize> = 32..=MOST_LEN;
 
-/// The maximum number of bytes of a haystack: as many as a part of a `BulkWalk` has. Not measured:
-/// a guess.
+/// The maximum number of bytes of a haystack: [`reporting_positions`] lists no more.
 const MOST_LEN: usize = PART;
 
 /// Bytes that a walk reads before the end of the walk before it. With more bytes, the two more
@@ -32,7 +31,7 @@ const WARM_UP: usize = 8;
 pub(super) const WALKS: usize = 4;
 
 /// The maximum number of reports. Not measured: a guess.
-const MOST_REPORTS: usize = 16;
+pub(super) const MOST_REPORTS: usize = 16;
 
 /// The matches of a haystack that were not returned yet.
 #[derive(Clone, Copy, Debug)]

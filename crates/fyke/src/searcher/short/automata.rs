@@ -124,9 +124,9 @@ const WEIGHT: u16 = 8;
 /// Number of averages that a thread keeps. Not measured: a guess.
 const SLOTS: usize = 64;
 
-/// The address of an automaton, divided by this, selects its slot. It is at most the size of
-/// [`ShortAutomata`], so that neighbors get different slots, and a power of two, so that no call
-/// multiplies. Not measured: a guess.
+/// The address of a [`ShortAutomata`], divided by this, selects its slot. It is at most the size of
+/// one, so that neighbors get different slots. It is a power of two, so that the division is a
+/// shift.
 const SLOT_BYTES: usize = 256;
 const _: () = assert!(SLOT_BYTES <= size_of::<ShortAutomata>() && SLOT_BYTES.is_power_of_two());
 
@@ -291,7 +291,7 @@ impl ShortAutomata {
     }
 
     /// The table or the trie, if it is compiled or now pays. Else the other one, if it is compiled.
-    /// `matches` estimates the number of matches.
+    /// `by_table` selects the table if the set has both. `matches` estimates the number of matches.
     #[inline]
     fn get(&self, by_table: bool, matches: impl Fn() -> u64) -> Option<Automaton<'_>> {
         match (&self.table, &self.trie) {
