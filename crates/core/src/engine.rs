@@ -196,6 +196,13 @@ pub trait Matcher: Any + Send + Sync {
         next.advance(self.find_first(&haystack[next.from..], first))
     }
 
+    /// The candidates of a haystack of at most 64 bytes, for a search by
+    /// [`find_next`](Self::find_next): see [`NextFirst::after_test`]. `Some(0)`: there is no match.
+    /// `None`: only the search can tell.
+    fn candidates_in_short(&self, _haystack: &[u8]) -> Option<u64> {
+        None
+    }
+
     /// Where [`find_next`](Self::find_next) takes less time than the other searches. `None` for
     /// nowhere.
     fn find_next_limits(&self) -> Option<NextLimits> {

@@ -47,6 +47,12 @@ pub struct NextFirst {
 }
 
 impl NextFirst {
+    /// A search of a haystack of `len` bytes, at most 64, whose candidates are known.
+    #[inline]
+    pub fn after_test(candidates: u64, len: usize) -> NextFirst {
+        NextFirst { candidates, tested: len, ..NextFirst::default() }
+    }
+
     /// Goes on after the first match of the bytes from [`from`](Self::from) on. Returns it as a
     /// match of the haystack.
     #[inline]

@@ -379,6 +379,10 @@ impl Matcher for Switch {
         self.filter.find_next(haystack, first, next)
     }
 
+    fn candidates_in_short(&self, haystack: &[u8]) -> Option<u64> {
+        self.filter.candidates_in_short(haystack)
+    }
+
     fn find_next_limits(&self) -> Option<NextLimits> {
         self.filter.find_next_limits()
     }

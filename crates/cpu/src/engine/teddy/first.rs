@@ -70,30 +70,36 @@ impl TeddyMatcher {
     /// See [`Matcher::find_first`](fyke_core::Matcher::find_first).
     #[inline]
     pub(super) fn find_directly(&self, haystack: &[u8], first: First) -> FirstMatch {
-        let (Some(find_word), Some((tables, _))) = (self.find_word, &self.filter) else {
-            return self.find_in_long(haystack, first);
-        };
         if haystack.len() > 64 {
             return self.find_in_more(haystack, first);
         }
-        match find_word(self.dispatch, tables, haystack, 0) {
-            0 => FirstMatch::NotFound,
-            candidates => self.find_among(haystack, first, candidates),
+        match self.find_candidates_in_short(haystack) {
+            Some(0) => FirstMatch::NotFound,
+            Some(candidates) => self.find_among(haystack, first, candidates),
+            None => self.find_in_long(haystack, first),
         }
+    }
+
+    /// See [`Matcher::candidates_in_short`](fyke_core::Matcher::candidates_in_short).
+    #[inline]
+    pub(super) fn find_candidates_in_short(&self, haystack: &[u8]) -> Option<u64> {
+        let (Some(find_word), Some((tables, _))) = (self.find_word, &self.filter) else {
+            return None;
+        };
+        Some(find_word(self.dispatch, tables, haystack, 0))
     }
 
     /// The first match of a haystack of at most 64 bytes.
     #[inline(never)]
     fn find_among(&self, haystack: &[u8], first: First, candidates: u64) -> FirstMatch {
-        let tested = haystack.len();
-        let mut next = NextFirst { candidates, tested, ..NextFirst::default() };
-        self.find_in_words(haystack, first, &mut next)
+        self.find_in_words(haystack, first, &mut NextFirst::after_test(candidates, haystack.len()))
     }
 
     /// The first match of a haystack of more bytes.
     #[inline(never)]
     fn find_in_more(&self, haystack: &[u8], first: First) -> FirstMatch {
-        if haystack.len() <= MOST_BY_WORDS && self.pass > FEW_PASS {
+        let by_words = haystack.len() <= MOST_BY_WORDS && self.pass > FEW_PASS;
+        if by_words && self.find_word.is_some() {
             return self.find_next_directly(haystack, first, &mut NextFirst::default());
         }
         self.find_in_long(haystack, first)

@@ -206,6 +206,10 @@ impl Matcher for TeddyMatcher {
         self.find_next_directly(haystack, first, next)
     }
 
+    fn candidates_in_short(&self, haystack: &[u8]) -> Option<u64> {
+        self.find_candidates_in_short(haystack)
+    }
+
     fn find_next_limits(&self) -> Option<NextLimits> {
         self.limits_of_words()
     }

@@ -3,7 +3,7 @@
 
 mod by_matcher;
 
-use super::short::{BulkIter, ShortWalk};
+use super::short::{BulkIter, ShortWalk, Start};
 use super::{Input, Searcher};
 use by_matcher::ByMatcher;
 use fyke_automata::find_table::Undecided;
@@ -11,12 +11,16 @@ use fyke_core::{Match, Semantics};
 use std::fmt;
 use std::iter::FusedIterator;
 
-/// Iterates over the matches of one haystack. It scans lazily, piece by piece.
+/// Iterates over the matches of one haystack. It scans lazily, piece by piece. But for one pattern,
+/// the first match is looked for when the iterator is made; and for a few, the candidates of up to
+/// 64 bytes are.
 pub struct FindIter<'a> {
     way: Way<'a>,
 }
 
 enum Way<'a> {
+    /// The haystack has no match, which is known from the start.
+    NoMatch { searcher: &'a Searcher, haystack: &'a [u8] },
     /// Without a leased state: the matches of one pattern, or those in a short haystack.
     Walk(Walk<'a, ShortWalk<'a>>),
     /// With a leased state, which holds the matches of a piece: in haystacks of up to some hundred
@@ -46,8 +50,12 @@ impl<'a> FindIter<'a> {
             && !input.is_anchored()
         {
             let (haystack, offset) = (input.bytes(), input.start());
-            if let Some(walk) = short.walk(haystack) {
-                return Self { way: Way::Walk(Walk { walk, searcher, offset }) };
+            match short.walk(haystack) {
+                Start::Walk(walk) => {
+                    return Self { way: Way::Walk(Walk { walk, searcher, offset }) };
+                }
+                Start::NoMatch => return Self { way: Way::NoMatch { searcher, haystack } },
+                Start::Unsuited => {}
             }
             if let Some(walk) = short.walk_in_bulk(haystack) {
                 return Self { way: Way::Bulk(Walk { walk, searcher, offset }) };
@@ -62,7 +70,7 @@ impl<'a> FindIter<'a> {
         let (searcher, haystack, offset, (last, found)) = match &mut self.way {
             Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
             Way::Bulk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
-            Way::Matcher(_) => unreachable!("the matcher is never undecided"),
+            Way::NoMatch { .. } | Way::Matcher(_) => unreachable!("it is never undecided"),
         };
         self.way = Way::Matcher(ByMatcher::after(searcher, haystack, offset, last, found));
         self.next()
@@ -75,6 +83,7 @@ impl Iterator for FindIter<'_> {
     #[inline]
     fn next(&mut self) -> Option<Match> {
         let (found, offset) = match &mut self.way {
+            Way::NoMatch { .. } => return None,
             Way::Walk(by) => (by.walk.next(), by.offset),
             Way::Bulk(by) => (by.walk.next(), by.offset),
             Way::Matcher(matcher) => return matcher.next(),
@@ -92,6 +101,7 @@ impl FusedIterator for FindIter<'_> {}
 impl fmt::Debug for FindIter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (semantics, haystack) = match &self.way {
+            Way::NoMatch { searcher, haystack } => (searcher.kind.semantics(), *haystack),
             Way::Walk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
             Way::Bulk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
             Way::Matcher(by) => (by.semantics, by.haystack),
@@ -125,6 +135,23 @@ mod tests {
                 assert_eq!(found, expected);
                 assert_eq!((iter.next(), iter.next()), (None, None));
             }
+        }
+    }
+
+    /// One pattern, and five, for which the engine tests all positions at once.
+    #[test]
+    fn a_short_haystack_without_candidates_has_no_walk() {
+        for patterns in [&["needle"][..], &["needle", "pin", "thread", "cloth", "scissors"]] {
+            let searcher = Searcher::new(patterns).unwrap();
+            let part = searcher.matcher().find_first_part().unwrap_or(searcher.matcher());
+            // Without vectors, the engine does not test all positions at once.
+            let known = patterns.len() == 1 || part.candidates_in_short(b"straw").is_some();
+            let mut iter = searcher.find_iter("grass and straw");
+            assert_eq!(matches!(iter.way, Way::NoMatch { .. }), known);
+            assert_eq!((iter.next(), iter.next()), (None, None));
+            assert!(format!("{iter:?}").contains("haystack_len: 15"));
+            let iter = searcher.find_iter("grass, a needle");
+            assert_eq!(iter.map(|m| m.range()).collect::<Vec<_>>(), [9..15]);
         }
     }
 

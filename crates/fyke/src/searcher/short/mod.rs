@@ -87,6 +87,24 @@ impl FindNext {
         Some(found)
     }
 
+    /// Begins a search of a haystack. `None`: it has no match.
+    #[inline]
+    fn start(&self, haystack: &[u8]) -> Option<NextFirst> {
+        let len = haystack.len();
+        const { assert!(MOST_DIRECT <= 64) };
+        if len > MOST_DIRECT {
+            return Some(NextFirst::default());
+        }
+        if len < self.min_len {
+            return None;
+        }
+        match self.matcher.candidates_in_short(haystack) {
+            Some(0) => None,
+            Some(candidates) => Some(NextFirst::after_test(candidates, len)),
+            None => Some(NextFirst::default()),
+        }
+    }
+
     /// The next match of a haystack.
     ///
     /// # Errors
@@ -125,29 +143,39 @@ impl Short {
         Some(Short::Set(ShortSet { automata, direct }))
     }
 
-    /// A walk over all matches of a haystack, if that beats the matcher's scan.
+    /// A walk over all matches of a haystack.
     #[inline]
-    pub(super) fn walk<'a>(&'a self, haystack: &'a [u8]) -> Option<ShortWalk<'a>> {
+    pub(super) fn walk<'a>(&'a self, haystack: &'a [u8]) -> Start<'a> {
         let len = haystack.len();
         let by = match self {
-            Short::One(one) => By::One(one),
+            Short::One(one) => match one.find(haystack, 0, false) {
+                Some(first) => By::One(one, Some(first)),
+                None => return Start::NoMatch,
+            },
             Short::Set(ShortSet { automata, direct: Some(direct) })
                 if !automata.is_faster(len) && direct.wins_to_all(len, automata) =>
             {
-                By::FindNext(direct, NextFirst::default())
-            }
-            Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
-                match automata.to_all(len)? {
-                    Automaton::Table(table) if automata.suits_whole_walk(len) => {
-                        By::Whole(table, WholeWalk::default())
+                match direct.start(haystack) {
+                    Some(search) => By::FindNext(direct, search),
+                    None => {
+                        automata.note(len);
+                        return Start::NoMatch;
                     }
-                    Automaton::Table(table) => By::Table(table, MatchWalk::default()),
-                    Automaton::Trie(trie) => By::Trie(trie, TrieWalk::default()),
                 }
             }
-            _ => return None,
+            Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
+                match automata.to_all(len) {
+                    Some(Automaton::Table(table)) if automata.suits_whole_walk(len) => {
+                        By::Whole(table, WholeWalk::default())
+                    }
+                    Some(Automaton::Table(table)) => By::Table(table, MatchWalk::default()),
+                    Some(Automaton::Trie(trie)) => By::Trie(trie, TrieWalk::default()),
+                    None => return Start::Unsuited,
+                }
+            }
+            _ => return Start::Unsuited,
         };
-        Some(ShortWalk { by, notes: self, haystack, last: 0, found: 0, ended: false })
+        Start::Walk(ShortWalk { by, notes: self, haystack, last: 0, found: 0, ended: false })
     }
 
     /// A walk over all matches of a longer haystack, if that beats the matcher's scan.
@@ -201,6 +229,16 @@ impl ShortSet {
 /// with words of the King James Bible; no benchmark shows it.
 const NEAR: usize = 2 << 10;
 
+/// How a walk begins.
+pub(super) enum Start<'a> {
+    /// The walk is the fastest way.
+    Walk(ShortWalk<'a>),
+    /// The haystack has no match.
+    NoMatch,
+    /// Another way is faster.
+    Unsuited,
+}
+
 /// A walk that returns one match per call, and leases no state.
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
@@ -216,7 +254,9 @@ pub(super) struct ShortWalk<'a> {
 }
 
 enum By<'a> {
-    One(&'a OnePattern),
+    /// With the first match, until it is returned. It is looked for first, so that a haystack without
+    /// a match needs no walk.
+    One(&'a OnePattern, Option<Match>),
     /// [`FindNext`] by reference: a load from a fresh copy would wait for its stores.
     FindNext(&'a FindNext, NextFirst),
     Table(&'a FindTable, MatchWalk),
@@ -226,7 +266,7 @@ enum By<'a> {
 }
 
 /// The next match by a table. The haystack is short, so the walk may read all of it. Not inlined:
-/// every loop over matches inlines [`ShortWalk::next`], which must stay small.
+/// every loop over matches inlines [`ShortWalk::next`]. A call to the trie would take longer.
 #[inline(never)]
 fn next_by_table(
     table: &FindTable,
@@ -234,16 +274,6 @@ fn next_by_table(
     walk: &mut MatchWalk,
 ) -> Result<Option<Match>, Undecided> {
     table.next_match(haystack, walk, usize::MAX)
-}
-
-/// The same by a trie.
-#[inline(never)]
-fn next_by_trie(
-    trie: &FindTrie,
-    haystack: &[u8],
-    walk: &mut TrieWalk,
-) -> Result<Option<Match>, Undecided> {
-    trie.next_match(haystack, walk, usize::MAX)
 }
 
 impl<'a> ShortWalk<'a> {
@@ -254,7 +284,10 @@ impl<'a> ShortWalk<'a> {
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
         let found = match &mut self.by {
-            By::One(one) => one.find(self.haystack, self.last, self.last / NEAR < self.found),
+            By::One(one, first) => match first.take() {
+                Some(first) => Some(first),
+                None => one.find(self.haystack, self.last, self.last / NEAR < self.found),
+            },
             By::FindNext(direct, search) => direct.find(self.haystack, search)?,
             By::Table(table, walk) => next_by_table(table, self.haystack, walk)?,
             By::Whole(table, walk) => match table.next_of_whole(self.haystack, walk) {
@@ -264,7 +297,7 @@ impl<'a> ShortWalk<'a> {
                     return self.restart_by_match_walk(table);
                 }
             },
-            By::Trie(trie, walk) => next_by_trie(trie, self.haystack, walk)?,
+            By::Trie(trie, walk) => trie.next_match(self.haystack, walk, usize::MAX)?,
         };
         match found {
             Some(m) => {
@@ -308,7 +341,7 @@ mod tests {
             let short = Short::new(searcher.matcher(), kind, &Options::default(), true).unwrap();
             for (matches, whole) in [(0, true), (15, true), (16, false), (20, false)] {
                 let haystack = ["1".repeat(3 * matches), "-".repeat(63 - 3 * matches)].concat();
-                let mut walk = short.walk(haystack.as_bytes()).unwrap();
+                let Start::Walk(mut walk) = short.walk(haystack.as_bytes()) else { panic!() };
                 assert!(matches!(walk.by, By::Whole(..)));
                 for start in (0..3 * matches).step_by(3) {
                     let found = walk.next().unwrap().map(|m| m.range());
