@@ -37,6 +37,8 @@ pub(super) struct FindNext {
     /// Where `find_next` is faster than a scan. It is always called up to [`MOST_DIRECT`] bytes.
     limits: Option<NextLimits>,
     first: First,
+    /// Whether the matcher tests all positions of a short haystack at once.
+    tests_at_once: bool,
     /// The lengths of the shortest and of the longest pattern.
     min_len: usize,
     max_len: usize,
@@ -44,10 +46,12 @@ pub(super) struct FindNext {
 
 impl FindNext {
     fn new(matcher: &Arc<dyn Matcher>, kind: MatchKind) -> FindNext {
+        let part = matcher.find_first_part().unwrap_or(matcher);
         FindNext {
-            matcher: Arc::clone(matcher.find_first_part().unwrap_or(matcher)),
+            matcher: Arc::clone(part),
             limits: matcher.find_next_limits(),
             first: First::of(kind.semantics()),
+            tests_at_once: part.candidates_in_short(b"?").is_some(),
             min_len: matcher.set().min_len(),
             max_len: matcher.set().max_len(),
         }
@@ -56,6 +60,10 @@ impl FindNext {
     /// Whether the matcher is asked for one match after another.
     #[inline]
     fn wins_to_all(&self, len: usize, automata: &ShortAutomata) -> bool {
+        if automata.is_faster(len) {
+            // A haystack without a candidate needs no walk.
+            return len <= MOST_DIRECT && self.tests_at_once && automata.is_sparse(len);
+        }
         len <= MOST_DIRECT
             || self.limits.is_some_and(|limits| {
                 len <= limits.max_len || (len <= limits.max_len_if_dense && self.is_dense(automata))
@@ -153,7 +161,7 @@ impl Short {
                 None => return Start::NoMatch,
             },
             Short::Set(ShortSet { automata, direct: Some(direct) })
-                if !automata.is_faster(len) && direct.wins_to_all(len, automata) =>
+                if direct.wins_to_all(len, automata) =>
             {
                 match direct.start(haystack) {
                     Some(search) => By::FindNext(direct, search),
@@ -260,20 +268,9 @@ enum By<'a> {
     /// [`FindNext`] by reference: a load from a fresh copy would wait for its stores.
     FindNext(&'a FindNext, NextFirst),
     Table(&'a FindTable, MatchWalk),
-    /// In all but the shortest haystacks.
+    /// In all but the shortest haystacks, if matches are not rare.
     Whole(&'a FindTable, WholeWalk),
     Trie(&'a FindTrie, TrieWalk),
-}
-
-/// The next match by a table. The haystack is short, so the walk may read all of it. Not inlined:
-/// every loop over matches inlines [`ShortWalk::next`]. A call to the trie would take longer.
-#[inline(never)]
-fn next_by_table(
-    table: &FindTable,
-    haystack: &[u8],
-    walk: &mut MatchWalk,
-) -> Result<Option<Match>, Undecided> {
-    table.next_match(haystack, walk, usize::MAX)
 }
 
 impl<'a> ShortWalk<'a> {
@@ -289,7 +286,8 @@ impl<'a> ShortWalk<'a> {
                 None => one.find(self.haystack, self.last, self.last / NEAR < self.found),
             },
             By::FindNext(direct, search) => direct.find(self.haystack, search)?,
-            By::Table(table, walk) => next_by_table(table, self.haystack, walk)?,
+            // The haystack is short, so a walk may read all of it.
+            By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
             By::Whole(table, walk) => match table.next_of_whole(self.haystack, walk) {
                 Ok(found) => found,
                 Err(Undecided) => {
