@@ -189,16 +189,17 @@ pub trait Matcher: Any + Send + Sync {
     }
 
     /// Finds the first match from `next.from` on, and moves `next.from` to its end. A search for
-    /// one match after another begins with the default `next`. It has the same haystack in each
-    /// call, and ends with the first answer that is no match. It takes less time than
+    /// one match after another begins with the default `next`, or after a test of all positions: see
+    /// [`candidates_in_short`](Self::candidates_in_short). It has the same haystack in each call, and
+    /// ends with the first answer that is no match. It takes less time than
     /// [`find_first`](Self::find_first) of the rest if the engine remembers candidates.
     fn find_next(&self, haystack: &[u8], first: First, next: &mut NextFirst) -> FirstMatch {
         next.advance(self.find_first(&haystack[next.from..], first))
     }
 
-    /// The candidates of a haystack of at most 64 bytes, for a search by
-    /// [`find_next`](Self::find_next): see [`NextFirst::after_test`]. `Some(0)`: there is no match.
-    /// `None`: only the search can tell.
+    /// A bit for each position of a haystack of at most 64 bytes that is a candidate, to begin a
+    /// search by [`NextFirst::after_test`]. `Some(0)`: there is no match. `None`: the engine has no
+    /// such test.
     fn candidates_in_short(&self, _haystack: &[u8]) -> Option<u64> {
         None
     }
@@ -209,8 +210,8 @@ pub trait Matcher: Any + Send + Sync {
         None
     }
 
-    /// The part that answers [`find_first`](Self::find_first), [`find_next`](Self::find_next) and
-    /// [`find_several`](Self::find_several), if it is not the matcher itself. It has the same
+    /// The part that answers [`find_first`](Self::find_first), [`find_next`](Self::find_next),
+    /// [`candidates_in_short`](Self::candidates_in_short) and [`find_several`](Self::find_several), if it is not the matcher itself. It has the same
     /// patterns and ids. A caller may keep it and ask it directly, which takes less time.
     fn find_first_part(&self) -> Option<&Arc<dyn Matcher>> {
         None

@@ -47,10 +47,19 @@ pub struct NextFirst {
 }
 
 impl NextFirst {
-    /// A search of a haystack of `len` bytes, at most 64, whose candidates are known.
+    /// A search of a haystack of `len` bytes, at most 64, with the candidates of
+    /// [`Matcher::candidates_in_short`](crate::Matcher::candidates_in_short).
     #[inline]
     pub fn after_test(candidates: u64, len: usize) -> NextFirst {
+        debug_assert!(len <= 64, "a bit for each of {len} positions");
         NextFirst { candidates, tested: len, ..NextFirst::default() }
+    }
+
+    /// Whether the engine has no candidate left in a haystack of `len` bytes, so that there are no
+    /// more matches. False if it remembers none.
+    #[inline]
+    pub fn is_at_end(&self, len: usize) -> bool {
+        self.candidates == 0 && self.tested >= len
     }
 
     /// Goes on after the first match of the bytes from [`from`](Self::from) on. Returns it as a

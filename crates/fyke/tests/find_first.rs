@@ -148,15 +148,34 @@ fn check_several(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
     (answers, wrong)
 }
 
-/// Whether a matcher finds all matches of a span, one after another, and what is wrong.
+/// Whether a matcher finds all matches of a span, one after another, and what is wrong. Where it
+/// tests short haystacks at once, also after that test.
 fn check_next_in(
     case: &Case,
     matcher: &dyn Matcher,
     span: Range<usize>,
     first: First,
 ) -> (bool, Option<String>) {
+    let haystack = &case.haystack[span.clone()];
+    let candidates = match haystack.len() {
+        ..=64 => matcher.candidates_in_short(haystack),
+        _ => None,
+    };
+    let tested = candidates.map(|bits| NextFirst::after_test(bits, haystack.len()));
+    let (answered, wrong) = check_from(case, matcher, span.clone(), first, NextFirst::default());
+    let after_test = tested.and_then(|next| check_from(case, matcher, span, first, next).1);
+    (answered, wrong.or(after_test))
+}
+
+/// The same from the beginning or after the test.
+fn check_from(
+    case: &Case,
+    matcher: &dyn Matcher,
+    span: Range<usize>,
+    first: First,
+    mut next: NextFirst,
+) -> (bool, Option<String>) {
     let (mut found, haystack) = (Vec::new(), &case.haystack[span.clone()]);
-    let mut next = NextFirst::default();
     let last = loop {
         match matcher.find_next(haystack, first, &mut next) {
             FirstMatch::Found(m) => found.push(m),

@@ -86,6 +86,7 @@ impl TeddyMatcher {
         let (Some(find_word), Some((tables, _))) = (self.find_word, &self.filter) else {
             return None;
         };
+        debug_assert!(haystack.len() <= 64);
         Some(find_word(self.dispatch, tables, haystack, 0))
     }
 

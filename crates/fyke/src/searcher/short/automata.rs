@@ -112,13 +112,27 @@ const GAP_OF_LONG: u16 = 60;
 /// [`WholeWalk`](fyke_automata::find_table::WholeWalk) keeps.
 const LEAST_GAP_OF_WHOLE: usize = 4;
 
-/// Where most haystacks have no match, a whole walk takes at least this many bytes. Measured with
-/// 300 to 5,000 words of the King James Bible, in 32 to 63 bytes, on a Sapphire Rapids.
+/// In shorter haystacks, a whole walk loses to one walk where matches are rare, and for less than
+/// [`MANY`] patterns. Measured with 100 to 5,000 words of the King James Bible, in 32 to 63 bytes,
+/// on a Sapphire Rapids.
 const LEAST_WHOLE_OF_RARE: usize = 48;
 
-/// In a haystack of up to this many bytes, `find_next` is called for each match. In a longer one,
-/// the matcher may find several matches in one call. A guess: 53 bytes were measured (`calls`).
+/// Matches are rare for this choice if the noted distance is at least this many eighths of the
+/// haystack. A haystack without a match notes its length, and one with a match half of it: so half
+/// of them have no match. Measured as [`LEAST_WHOLE_OF_RARE`].
+const RARE_FOR_WALKS: usize = 6;
+
+/// The same for a test for candidates before a walk: three quarters have no match. Measured with 2
+/// to 100 words of the King James Bible, in 8 to 32 bytes, on a Sapphire Rapids with AVX-512 and
+/// with AVX2.
+const RARE_FOR_TEST: usize = 7;
+
+/// In a haystack of up to this many bytes, `find_next` is called for each match, unless an automaton
+/// is faster. In a longer one, the matcher may find several matches in one call. A guess: 53 bytes
+/// were measured (`calls`).
 pub(super) const MOST_DIRECT: usize = 64;
+// `Matcher::candidates_in_short` takes no more.
+const _: () = assert!(MOST_DIRECT <= 64);
 
 /// The average is exponential: a new distance has a weight of 1 / [`WEIGHT`], and counts as at most
 /// [`MOST_GAP`]. Not measured: guesses.
@@ -354,23 +368,36 @@ impl ShortAutomata {
         }
         // Without a noted distance, only the call is known to save time.
         let matches = || len.checked_div(usize::from(gap)).unwrap_or(0) as u64;
-        self.get(len >= *WHOLE_LEN.start(), matches)
+        self.get(self.suits_several_walks(len), matches)
     }
 
-    /// Whether a walk over a whole haystack can keep its reports, by the noted distance.
+    /// Whether interleaved walks are faster than one.
+    #[inline]
+    fn suits_several_walks(&self, len: usize) -> bool {
+        let wins_in_short =
+            || self.set.len() >= MANY && !self.has_rare_matches(len, RARE_FOR_WALKS);
+        len >= LEAST_WHOLE_OF_RARE || (len >= *WHOLE_LEN.start() && wins_in_short())
+    }
+
+    /// Whether a whole walk is the fastest one and can keep its reports, by the noted distance.
     #[inline]
     pub(super) fn suits_whole_walk(&self, len: usize) -> bool {
         let is_dense = |gap| gap > 0 && gap < LEAST_GAP_OF_WHOLE;
         WHOLE_LEN.contains(&len)
-            && !(len < LEAST_WHOLE_OF_RARE && self.is_sparse(len))
+            && self.suits_several_walks(len)
             && !self.noted_gap().is_some_and(is_dense)
     }
 
-    /// Whether most haystacks of `len` bytes are expected to have no match. One without a match
-    /// notes its length, and one with a match half of it.
+    /// Whether a haystack of `len` bytes is best tested for candidates before a walk.
     #[inline]
-    pub(super) fn is_sparse(&self, len: usize) -> bool {
-        self.noted_gap().is_none_or(|gap| 4 * gap >= 3 * len)
+    pub(super) fn suits_test(&self, len: usize) -> bool {
+        len <= MOST_DIRECT && self.has_rare_matches(len, RARE_FOR_TEST)
+    }
+
+    /// Whether the noted distance is at least `eighths` eighths of `len`, or none is noted.
+    #[inline]
+    fn has_rare_matches(&self, len: usize, eighths: usize) -> bool {
+        self.noted_gap().is_none_or(|gap| 8 * gap >= eighths * len)
     }
 
     /// In a haystack of at least this many bytes, all matches of a piece are found at once.
@@ -385,7 +412,7 @@ impl ShortAutomata {
         if len <= self.limits.always { usize::MAX } else { usize::from(self.gap_to_all(len)) }
     }
 
-    /// Whether an automaton is the faster way to all matches of a haystack.
+    /// Whether an automaton is the faster way to all matches of a haystack, if it has candidates.
     #[inline]
     pub(super) fn is_faster(&self, len: usize) -> bool {
         self.wins(len, self.gap_to_all(len))
@@ -484,6 +511,19 @@ mod tests {
         let trie = automata(5, 400_000, None).unwrap();
         trie.compile();
         assert!(matches!(trie.get(true, || 0), Some(Automaton::Trie(_))));
+    }
+
+    #[test]
+    fn a_whole_walk_of_few_bytes_needs_many_patterns_and_matches() {
+        let (many, few) = (automata(5, MANY, None).unwrap(), automata(5, 100, None).unwrap());
+        let suits = |automata: &ShortAutomata, gap| {
+            (0..100).for_each(|_| automata.note(gap));
+            [31, 32, 40, 48, 64, 65].map(|len| automata.suits_whole_walk(len))
+        };
+        assert_eq!(suits(&many, 20), [false, true, true, true, true, false]);
+        assert_eq!(suits(&many, 40), [false, false, false, true, true, false]);
+        assert_eq!(suits(&many, 2), [false; 6]);
+        assert_eq!(suits(&few, 20), [false, false, false, true, true, false]);
     }
 
     #[test]

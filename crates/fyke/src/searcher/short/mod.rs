@@ -2,7 +2,8 @@
 //!
 //! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
 //! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_next`], match by match,
-//! where the engine has it; a transition table or a trie for other sets.
+//! where the engine has it; a transition table or a trie for other sets. Most short haystacks have
+//! no match. So where the engine can tell at once that one has no candidates, it gets no walk.
 
 mod automata;
 mod bulk;
@@ -34,11 +35,11 @@ pub(super) struct ShortSet {
 /// How to ask the matcher for one match at a time, by [`Matcher::find_next`].
 pub(super) struct FindNext {
     matcher: Arc<dyn Matcher>,
-    /// Where `find_next` is faster than a scan. It is always called up to [`MOST_DIRECT`] bytes.
+    /// Where `find_next` is faster than a scan. It also is up to [`MOST_DIRECT`] bytes.
     limits: Option<NextLimits>,
     first: First,
-    /// Whether the matcher tests all positions of a short haystack at once.
-    tests_at_once: bool,
+    /// Whether the matcher has [`candidates_in_short`](Matcher::candidates_in_short).
+    has_test: bool,
     /// The lengths of the shortest and of the longest pattern.
     min_len: usize,
     max_len: usize,
@@ -49,9 +50,9 @@ impl FindNext {
         let part = matcher.find_first_part().unwrap_or(matcher);
         FindNext {
             matcher: Arc::clone(part),
+            has_test: part.candidates_in_short(b"?").is_some(),
             limits: matcher.find_next_limits(),
             first: First::of(kind.semantics()),
-            tests_at_once: part.candidates_in_short(b"?").is_some(),
             min_len: matcher.set().min_len(),
             max_len: matcher.set().max_len(),
         }
@@ -60,10 +61,6 @@ impl FindNext {
     /// Whether the matcher is asked for one match after another.
     #[inline]
     fn wins_to_all(&self, len: usize, automata: &ShortAutomata) -> bool {
-        if automata.is_faster(len) {
-            // A haystack without a candidate needs no walk.
-            return len <= MOST_DIRECT && self.tests_at_once && automata.is_sparse(len);
-        }
         len <= MOST_DIRECT
             || self.limits.is_some_and(|limits| {
                 len <= limits.max_len || (len <= limits.max_len_if_dense && self.is_dense(automata))
@@ -99,7 +96,6 @@ impl FindNext {
     #[inline]
     fn start(&self, haystack: &[u8]) -> Option<NextFirst> {
         let len = haystack.len();
-        const { assert!(MOST_DIRECT <= 64) };
         if len > MOST_DIRECT {
             return Some(NextFirst::default());
         }
@@ -113,13 +109,22 @@ impl FindNext {
         }
     }
 
+    /// Whether the matcher tests a haystack for candidates, and finds none, before an automaton
+    /// walks over it.
+    #[inline]
+    fn has_no_candidate(&self, haystack: &[u8], automata: &ShortAutomata) -> bool {
+        self.has_test
+            && automata.suits_test(haystack.len())
+            && self.matcher.candidates_in_short(haystack) == Some(0)
+    }
+
     /// The next match of a haystack.
     ///
     /// # Errors
     /// [`Undecided`]: the matcher gave up.
     #[inline]
     fn find(&self, haystack: &[u8], search: &mut NextFirst) -> Result<Option<Match>, Undecided> {
-        if haystack.len() - search.from < self.min_len {
+        if haystack.len() - search.from < self.min_len || search.is_at_end(haystack.len()) {
             return Ok(None);
         }
         match self.matcher.find_next(haystack, self.first, search) {
@@ -151,7 +156,7 @@ impl Short {
         Some(Short::Set(ShortSet { automata, direct }))
     }
 
-    /// A walk over all matches of a haystack.
+    /// How a walk over all matches of a haystack begins.
     #[inline]
     pub(super) fn walk<'a>(&'a self, haystack: &'a [u8]) -> Start<'a> {
         let len = haystack.len();
@@ -161,7 +166,7 @@ impl Short {
                 None => return Start::NoMatch,
             },
             Short::Set(ShortSet { automata, direct: Some(direct) })
-                if direct.wins_to_all(len, automata) =>
+                if !automata.is_faster(len) && direct.wins_to_all(len, automata) =>
             {
                 match direct.start(haystack) {
                     Some(search) => By::FindNext(direct, search),
@@ -170,6 +175,12 @@ impl Short {
                         return Start::NoMatch;
                     }
                 }
+            }
+            Short::Set(ShortSet { automata, direct: Some(direct) })
+                if direct.has_no_candidate(haystack, automata) =>
+            {
+                automata.note(len);
+                return Start::NoMatch;
             }
             Short::Set(ShortSet { automata, .. }) if len < automata.least_bulk() => {
                 match automata.to_all(len) {
@@ -243,7 +254,7 @@ pub(super) enum Start<'a> {
     Walk(ShortWalk<'a>),
     /// The haystack has no match.
     NoMatch,
-    /// Another way is faster.
+    /// Another way is faster, or the automaton is not compiled yet.
     Unsuited,
 }
 
@@ -262,13 +273,13 @@ pub(super) struct ShortWalk<'a> {
 }
 
 enum By<'a> {
-    /// With the first match, until it is returned. It is looked for first, so that a haystack without
-    /// a match needs no walk.
+    /// With the first match, until it is returned: it is found before the walk is made, so that a
+    /// haystack without a match needs none.
     One(&'a OnePattern, Option<Match>),
     /// [`FindNext`] by reference: a load from a fresh copy would wait for its stores.
     FindNext(&'a FindNext, NextFirst),
     Table(&'a FindTable, MatchWalk),
-    /// In all but the shortest haystacks, if matches are not rare.
+    /// See [`ShortAutomata::suits_whole_walk`].
     Whole(&'a FindTable, WholeWalk),
     Trie(&'a FindTrie, TrieWalk),
 }
@@ -286,7 +297,8 @@ impl<'a> ShortWalk<'a> {
                 None => one.find(self.haystack, self.last, self.last / NEAR < self.found),
             },
             By::FindNext(direct, search) => direct.find(self.haystack, search)?,
-            // The haystack is short, so a walk may read all of it.
+            // The haystack is short, so a walk may read all of it. It is inlined: a call would take up
+            // to a tenth of the time in 8 to 16 bytes.
             By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
             By::Whole(table, walk) => match table.next_of_whole(self.haystack, walk) {
                 Ok(found) => found,
@@ -349,5 +361,35 @@ mod tests {
                 assert_eq!((walk.next(), walk.next()), (Ok(None), Ok(None)));
             }
         }
+    }
+
+    /// Distances are noted, so the way changes both ways.
+    #[test]
+    fn short_haystacks_are_tested_where_matches_are_rare_and_walked_where_they_are_not() {
+        let searcher = Searcher::builder().engine("teddy").build(&numbers(20)).unwrap();
+        let matcher = searcher.matcher();
+        let short =
+            Short::new(matcher, MatchKind::LeftmostFirst, &Options::default(), true).unwrap();
+        // Without vectors, the engine does not test all positions at once.
+        let has_test = matcher.candidates_in_short(b"?").is_some();
+        for (haystack, tested) in
+            [("--------", has_test), ("<10><11>", false), ("-------", has_test)]
+        {
+            let last = (0..100).map(|_| match short.walk(haystack.as_bytes()) {
+                Start::Walk(mut walk) => {
+                    while walk.next().unwrap().is_some() {}
+                    Some(walk.by)
+                }
+                Start::NoMatch => None,
+                Start::Unsuited => panic!("the table is compiled"),
+            });
+            let last = last.last().unwrap();
+            assert_eq!(last.is_none(), tested, "{haystack}");
+            assert!(matches!(last, None | Some(By::Table(..))), "{haystack}");
+        }
+    }
+
+    fn numbers(count: usize) -> PatternSet {
+        PatternSet::new((10..10 + count).map(|n| format!("<{n}>"))).unwrap()
     }
 }
