@@ -153,8 +153,8 @@ mod tests {
                 let len = format!("haystack_len: {}", haystack.len());
                 assert!(format!("{iter:?}").contains(&len));
             }
-            let iter = searcher.find_iter("grass, a needle");
-            assert_eq!(iter.map(|m| m.range()).collect::<Vec<_>>(), [9..15]);
+            let iter = searcher.find_iter(Input::new("grass, a needle, a needle").span(3..));
+            assert_eq!(iter.map(|m| m.range()).collect::<Vec<_>>(), [9..15, 19..25]);
         }
     }
 
