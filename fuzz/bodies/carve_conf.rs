@@ -1,6 +1,6 @@
 //! Body of the target `carve_conf`, also included by `crates/carve/tests/regressions.rs`.
 //!
-//! An input is a configuration of carving, and behind the line [`CUT`] an image. For any input the
+//! An input is a configuration of carving, and after the line [`CUT`] an image. For any input the
 //! parser and the linter give the place of each remark, and rules that were read can be searched
 //! and paired: the hits are those of the naive search, wherever the image is cut.
 
@@ -76,7 +76,7 @@ fn check_search(rules: &RuleSet, image: &[u8], compat: Compat) {
         assert!(hits == find(&finder, image, size), "in pieces of {size}");
     }
     let options = PairOptions { missing_footer: true, compat, ..PairOptions::default() };
-    // Scalpel 1.60 clamps a file to one byte behind the image.
+    // Scalpel 1.60 clamps a file to one byte after the image.
     let end = image.len() as u64 + u64::from(compat == Compat::Scalpel160);
     for file in pair(rules, &hits, &options, 0) {
         assert!(file.len > 0 && file.start + file.len <= end, "{file:?}");

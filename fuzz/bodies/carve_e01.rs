@@ -112,7 +112,7 @@ fn seal(bytes: &mut [u8]) {
     }
 }
 
-/// Writes the Adler-32 of a range behind it, if there is room.
+/// Writes the Adler-32 of a range after it, if there is room.
 fn write_sum(bytes: &mut [u8], range: Range<usize>) {
     let (from, to) = (range.start, range.end);
     if bytes.len() < to.saturating_add(4) {

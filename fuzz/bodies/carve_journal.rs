@@ -1,7 +1,7 @@
 //! Body of the target `carve_journal`, also included by `crates/carve/tests/regressions.rs`.
 //!
 //! The first byte of an input says what the rest is: the whole journal of a scan, or, with bit 0,
-//! the payloads of its records, each behind its length in one byte. These get the header and the
+//! the payloads of its records, each after its length in one byte. These get the header and the
 //! checksums, which a fuzzer would not guess. A scan that resumes ends with an error, or with
 //! hits that lie in the image, in order.
 
@@ -99,7 +99,7 @@ fn check(scene: &Scene, scanned: &Scanned) {
     for needle in &scanned.hits.needles {
         assert!(needle.starts.is_sorted_by(|a, b| a < b), "hits are not in order");
         for (index, &start) in needle.starts.iter().enumerate() {
-            assert!(start + needle.len_of(index) <= len, "a hit lies behind the image");
+            assert!(start + needle.len_of(index) <= len, "a hit lies past the image");
         }
     }
     assert!(scanned.bad.is_sorted_by_key(|bad| bad.start));

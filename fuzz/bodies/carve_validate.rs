@@ -59,7 +59,7 @@ pub(crate) fn validate_files(data: &[u8]) {
     let mut together = files.clone();
     validate_all(&image, &mut together, 1);
     for (file, report) in together.iter().zip(&alone) {
-        // An archive's file may learn from an earlier one that the archive goes on behind it, or
+        // An archive's file may learn from an earlier one that the archive goes on after it, or
         // need not read a bad sector.
         let learned = (file.valid, report.valid) == (Validity::No, Validity::Unknown);
         assert!(is_bad || learned || file.valid == report.valid, "{file:?} but {report:?}");

@@ -51,7 +51,7 @@ typedef struct fyke_match {
     uint32_t id;
     // Offset of the first byte, in bytes from the start of the haystack or stream.
     uint64_t start;
-    // Offset of the byte behind the last one.
+    // Offset of the byte after the last one.
     uint64_t end;
 } fyke_match;
 
@@ -502,7 +502,7 @@ const char *fyke_isa(void);
 // built.
 bool fyke_has_gpu(void);
 
-// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL behind the
+// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL after the
 // last one. The string is valid forever.
 const char *fyke_engine_name(size_t index);
 

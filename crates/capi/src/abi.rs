@@ -54,7 +54,7 @@ pub struct Match {
     pub id: u32,
     /// Offset of the first byte, in bytes from the start of the haystack or stream.
     pub start: u64,
-    /// Offset of the byte behind the last one.
+    /// Offset of the byte after the last one.
     pub end: u64,
 }
 

@@ -67,7 +67,7 @@ pub extern "C" fn fyke_has_gpu() -> bool {
     catch_unwind(gpu).unwrap_or(false)
 }
 
-/// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL behind the
+/// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL after the
 /// last one. The string is valid forever.
 #[unsafe(no_mangle)]
 pub extern "C" fn fyke_engine_name(index: usize) -> *const c_char {

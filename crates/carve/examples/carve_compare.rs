@@ -61,7 +61,7 @@ fn truth(manifest: &str) -> Outcome<BTreeMap<u64, u64>> {
     manifest.lines().map(row).collect()
 }
 
-/// The columns behind the time.
+/// The columns after the time.
 fn score(truth: &BTreeMap<u64, u64>, rows: Vec<Row>) -> String {
     let rows: BTreeSet<Row> = rows.into_iter().collect();
     let starts: BTreeSet<u64> = rows.iter().map(|row| row.0).collect();

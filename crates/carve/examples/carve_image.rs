@@ -6,7 +6,7 @@
 //!
 //! Files lie whole, at multiples of 4096 bytes, in an order that depends only on their paths. Files
 //! of types that carvers know come first in the choice; other files fill the rest, some with zeros
-//! behind. The manifest has a line per file of a known type: offset, length, extension, path.
+//! after them. The manifest has a line per file of a known type: offset, length, extension, path.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -30,12 +30,12 @@ impl Writer {
         self.number(u64::from(number.is_some())).number(number.unwrap_or(0))
     }
 
-    /// Appends a text, behind its length.
+    /// Appends the length of a text, and the text.
     pub fn text(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes())
     }
 
-    /// Appends bytes, behind their length.
+    /// Appends the number of bytes, and the bytes.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(bytes.len() as u64);
         self.0.extend(bytes);

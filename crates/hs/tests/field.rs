@@ -22,7 +22,7 @@ fn literals_of_nuls_are_found() {
 }
 
 /// An expression ends at its NUL, and a pure literal at its length, which may lie before one or
-/// behind one (hyperscan #205, #238). The bytes behind are in memory that must not be read.
+/// after one (hyperscan #205, #238). The bytes after it are in memory that must not be read.
 #[test]
 fn lengths_are_kept() {
     let api = api();

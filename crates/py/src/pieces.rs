@@ -1,7 +1,7 @@
 //! Scans a large haystack piece by piece, so that the caller can stop it soon.
 //!
 //! Pieces follow the ownership rule: each has the last bytes of the one before as its overlap, and
-//! owns the matches that end behind them.
+//! owns the matches that end after them.
 
 use fyke::{Batch, Count, Match, Record, Searcher, Semantics, Sink};
 use std::io::{self, Read};
@@ -181,7 +181,7 @@ fn scan_owned(
     searcher.scan_into(piece, &mut owned)
 }
 
-/// Passes on the matches that end behind the overlap, with their positions in the haystack.
+/// Passes on the matches that end after the overlap, with their positions in the haystack.
 struct Owned<'a> {
     to: &'a mut dyn Progress,
     overlap: u64,
@@ -316,7 +316,7 @@ impl FindCursor {
     }
 
     /// Appends matches of `find_iter`: up to `most`, of up to `size` bytes. There may be none in
-    /// them, and more behind.
+    /// them, and more after.
     pub fn advance(
         &mut self,
         searcher: &Searcher,
@@ -328,7 +328,7 @@ impl FindCursor {
         let (from, longest) = (self.from.min(haystack.len()), searcher.set().max_len());
         let span = size.max(2 * longest).min(haystack.len() - from);
         let (end, whole) = (from + span, from + span == haystack.len());
-        // Bytes behind the piece do not change which of the matches that start before this are
+        // Bytes after the piece do not change which of the matches that start before this are
         // reported: the longest pattern fits.
         let decided = if whole { end } else { (end + 1).saturating_sub(longest) };
         let mut given = 0;

@@ -41,7 +41,7 @@ impl Tally {
         // In 128 bits, because the product may exceed 64.
         let columns = self.columns.len() as u128;
         let column = u128::from(found.start) * columns / u128::from(self.size.max(1));
-        // A file that grew has matches behind its last column.
+        // A file that grew has matches after its last column.
         if let Some(column) = self.columns.get_mut(column as usize) {
             *column += 1;
         }

@@ -10,7 +10,7 @@ pub(super) struct Notes {
 }
 
 /// Cuts the notes out of a changelog: a section begins with `## VERSION`, perhaps with a date
-/// behind it, and the newest one comes first.
+/// after it, and the newest one comes first.
 pub(super) fn of(changelog: &str, version: &str) -> Result<Notes> {
     let section = |title: &str| {
         let mut sections = changelog.split("\n## ").skip(1);

@@ -29,7 +29,7 @@ fn pairing() {
     for (conf, text) in [
         // Without a footer.
         ("a y 4 H", &b"..H..H"[..]),
-        // The first footer behind the start; it may overlap the header; it may be too far.
+        // The first footer after the start; it may overlap the header; it may be too far.
         ("a y 6 HH FF", b".HHHFF.FF.HH...FF..HH"),
         ("a y 9 ABA BA", b".ABA.BA"),
         ("a y 9 AB AB", b".AB.AB"),
@@ -103,7 +103,7 @@ fn b2_overlaps_of_buffers() {
         let texts = image(EDGE + 100, &[(at, b"HH"), (EDGE + 10, b"FF")]);
         compare("B2", conf, texts, |seen| seen.b2 == doubled);
     }
-    // Headers and footers in the overlap: the second time pairing begins behind some footers.
+    // Headers and footers in the overlap: the second time pairing begins after some footers.
     let conf = "a y 20 H F\nb y 9 ABCDEFGHIJKLM";
     let text = image(EDGE + 100, &[(EDGE - 12, b"HFFHFH.F")]);
     compare("B2, disordered", conf, text, |seen| seen.b2 == 3);
@@ -155,7 +155,7 @@ fn b8_short_images() {
     compare("no B8", "a y 2 HH\nb y 9 ABCDEFGHI", image(9, &[(5, b"HH")]), |seen| seen.b8 == 0);
 }
 
-/// B9: a footer that begins a buffer, exactly `max` bytes behind the last header, is lost.
+/// B9: a footer that begins a buffer, exactly `max` bytes after the last header, is lost.
 #[test]
 fn b9_footers_at_the_beginning_of_a_buffer() {
     let texts = |footer| image(EDGE + 100, &[(EDGE - 50, b"HH"), (footer, b"FF")]);

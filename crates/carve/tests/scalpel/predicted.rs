@@ -74,7 +74,7 @@ pub(crate) fn assert_differs_by_bugs(
     }
 }
 
-/// The footer that ends a file of a REVERSE rule begins a buffer, `max` bytes behind the header.
+/// The footer that ends a file of a REVERSE rule begins a buffer, `max` bytes after the header.
 fn assert_footer_at_a_buffer(
     what: &str,
     ours: &Carved,

@@ -101,7 +101,7 @@ pub(crate) fn assert_equal(what: &str, case: &Case) -> (Carved, Reference) {
     (ours, theirs)
 }
 
-/// Extracts the files and compares them. Scalpel's file that ends one byte behind the image (B1)
+/// Extracts the files and compares them. Scalpel's file that ends one byte after the image (B1)
 /// has a byte there that is not the image's.
 fn assert_equal_files(what: &str, case: &Case, ours: &Carved, theirs: &Reference) {
     let folder = tempfile::tempdir().unwrap();

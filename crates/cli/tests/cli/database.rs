@@ -163,7 +163,7 @@ fn bad_databases_end_with_an_error_that_says_which() {
     bad(&|b| b[64 + 24] ^= 1, &["damaged: header: the checksum differs"]);
     let last = good.len() - 1;
     bad(&|b| b[last] ^= 1, &["damaged: attachment 1: the checksum differs"]);
-    bad(&|b| b.push(0), &["damaged: file: there are bytes behind its end"]);
+    bad(&|b| b.push(0), &["damaged: file: there are bytes after its end"]);
     f.run("scan --database nowhere t").expect_error(&["cannot use the database nowhere: "]);
     f.run("scan --database . t").expect_error(&["cannot use the database .: "]);
     // Databases of programs have no origins.

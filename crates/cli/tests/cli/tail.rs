@@ -71,7 +71,7 @@ impl Scan {
     }
 }
 
-/// A test that fails leaves no scan behind.
+/// A test that fails leaves no scan running.
 impl Drop for Scan {
     fn drop(&mut self) {
         let killed = self.child.kill();

@@ -105,7 +105,7 @@ pub(super) fn sections(bytes: &[u8], header: &Header) -> Result<Vec<Section>, Da
         return Err(DatabaseError(Kind::Truncated { have, need }));
     }
     if have > need {
-        return Err(DatabaseError::damaged("file", "there are bytes behind its end"));
+        return Err(DatabaseError::damaged("file", "there are bytes after its end"));
     }
     let table_end = HEADER + ENTRY * header.sections;
     if content_hash(&bytes[..table_end]) != header.content_hash {
@@ -128,7 +128,7 @@ pub(super) fn sections(bytes: &[u8], header: &Header) -> Result<Vec<Section>, Da
     Ok(sections)
 }
 
-/// The section of an entry. It begins at the next aligned offset behind `end`.
+/// The section of an entry. It begins at the next aligned offset after `end`.
 fn section(entry: &[u8], bytes: &[u8], end: usize) -> Result<Section, DatabaseError> {
     let name = Name { kind: u32_at(entry, 0), part: u32_at(entry, 4) };
     let (offset, length) = (u64_at(entry, 8), u64_at(entry, 16));

@@ -84,12 +84,12 @@ fn what_is_no_database_is_told_apart() {
     }
     let mut longer = file.clone();
     longer.push(0);
-    assert!(Searcher::load(&longer[..]).is_ok(), "a reader may go on behind the database");
+    assert!(Searcher::load(&longer[..]).is_ok(), "a reader may go on after the database");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db");
     std::fs::write(&path, &longer).unwrap();
     let error = Searcher::open_mapped(&path).unwrap_err().to_string();
-    assert!(error.contains("bytes behind its end"), "{error}");
+    assert!(error.contains("bytes after its end"), "{error}");
     assert!(Searcher::open_mapped(folder.path()).unwrap_err().io().is_some());
     assert!(Searcher::open_mapped(folder.path().join("none")).unwrap_err().io().is_some());
 }

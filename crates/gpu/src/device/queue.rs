@@ -90,7 +90,7 @@ impl Queue {
     /// Puts a copy to the device on the queue. The driver may wait for it or not.
     ///
     /// # Safety
-    /// The bytes are neither changed nor dropped until the queue, or an event behind the copy, has
+    /// The bytes are neither changed nor dropped until the queue, or an event after the copy, has
     /// been waited for.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Queue {
     ///
     /// # Safety
     /// The range of the pinned memory is neither changed nor dropped until the queue, or an event
-    /// behind the copy, has been waited for.
+    /// after the copy, has been waited for.
     ///
     /// # Errors
     /// The device is lost.

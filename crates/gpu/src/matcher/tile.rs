@@ -135,7 +135,7 @@ mod tests {
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(make)).is_err()
             };
             assert!(!is_refused(PAD, 64, 0) && !is_refused(PAD + 16, 48, 48));
-            assert!(is_refused(PAD, 65, 0), "the padding behind it is short");
+            assert!(is_refused(PAD, 65, 0), "the padding after it is short");
             assert!(is_refused(PAD - 16, 16, 0), "the padding before it is short");
             assert!(is_refused(PAD + 8, 16, 0), "not aligned");
             assert!(is_refused(PAD, 16, 17), "more overlap than text");

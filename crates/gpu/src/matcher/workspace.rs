@@ -161,7 +161,7 @@ impl Workspace {
             let range = place * PART..place * PART + part.len();
             staging[range.clone()].copy_from_slice(part);
             // SAFETY: `write_later` requires that these bytes of `staging` stay until the queue or
-            // an event behind their copy was waited for. Only this function changes or replaces
+            // an event after their copy was waited for. Only this function changes or replaces
             // them: above, after the wait for that event, and in the next call, before which the
             // caller promises to wait for the queue.
             unsafe { self.queue.write_later(&text, PAD + i * PART, staging, range)? };

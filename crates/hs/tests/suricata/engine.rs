@@ -140,7 +140,7 @@ fn usage(id: u32) -> Usage {
     let file = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
     let (stat, status) = (file("stat"), file("status"));
     // The program's name, in parentheses, may have spaces; user and system time are the 12th and
-    // 13th fields behind it, in hundredths of a second.
+    // 13th fields after it, in hundredths of a second.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

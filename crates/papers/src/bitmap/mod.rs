@@ -25,7 +25,7 @@
 //! * **Rests of chains.** A rest of fewer than 6 states is too short for an O node and becomes an
 //!   O1 to O5 node. A chain that follows a BO, LO or OO state needs no O1 to O5 node before its O
 //!   node.
-//! * **Rule lists** are in none of the paper's figures. Here they stand behind the nodes, in the
+//! * **Rule lists** are in none of the paper's figures. Here they stand after the nodes, in the
 //!   same arena. The tables T4 (16 bytes) and T16 (256 KiB) are not in its figures of memory
 //!   either.
 //! * **Address space.** A pointer is the offset of a node. Sets whose nodes end beyond 2^32 are

@@ -82,8 +82,8 @@ fn siblings_of_a_bitmap_node_share_its_space() {
     let mut set: Vec<String> = (0..10).map(|i| format!("a{i}")).collect();
     set.extend(('A'..='T').flat_map(|c| [format!("a0{c}xy"), format!("a0{c}xz")]));
     set.extend(["bp", "bq", "cdefghijklmnopqrstuvwxyz"].map(String::from));
-    // A gap behind a path node of one state holds 3 low-degree nodes in 110 and in 94 bytes, and 1
-    // in 61 bytes; the gap behind the low-degree node of b holds 3, 2 and 1. So all 20 are packed
+    // A gap after a path node of one state holds 3 low-degree nodes in 110 and in 94 bytes, and 1
+    // in 61 bytes; the gap after the low-degree node of b holds 3, 2 and 1. So all 20 are packed
     // into gaps that the chain of c does not need, and c is an O10 or an O8 node; or 11 are
     // packed, one of them with c, which is an O3 node. The rest of the 23 states of the chain is
     // an O14, O16 or O21 node.

@@ -17,7 +17,7 @@ use std::ops::Range;
 const PLACE: u32 = 32;
 const ROOT: u64 = 0;
 
-/// The nodes, the root first, and behind them the rule lists.
+/// The nodes, the root first, and after them the rule lists.
 pub(super) struct BitmapAutomaton<S> {
     pub(super) info: &'static Info,
     pub(super) fold: CaseFold,

@@ -82,7 +82,7 @@ pub fn each_of(lists: &[u8], head: u32, mut each: impl FnMut(u32)) {
 /// where the rest begins.
 ///
 /// The CPU cannot predict the lengths of lists, so the loop always takes N steps and discards
-/// those behind the end. `lists` must have one more word behind its last.
+/// those after the end. `lists` must have one more word after its last.
 #[inline(always)]
 pub fn first_of<const N: usize>(lists: &[u8], head: u32) -> ([u32; N], usize, u32) {
     let (mut at, mut count) = (head, 0);

@@ -189,7 +189,7 @@ impl Check<'_> {
 
     fn header(&self, unit: u64) -> Result<Header, UnsoundTables> {
         let unit = usize::try_from(unit).ok().and_then(|at| self.tables.records.units().get(at));
-        unit.map(|unit| header(*unit)).ok_or("an entry leads behind the records")
+        unit.map(|unit| header(*unit)).ok_or("an entry leads past the records")
     }
 
     /// Checks the records of a run, and that it ends. Runs share no records, so all runs together

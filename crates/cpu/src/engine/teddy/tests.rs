@@ -159,7 +159,7 @@ fn every_shape_is_exact_for_ascii_patterns() {
     haystack.iter_mut().step_by(31).for_each(|byte| *byte ^= 0x80);
     haystack.iter_mut().step_by(7).for_each(|byte| byte.make_ascii_uppercase());
     assert!(check_shapes(&set, &haystack, |_| true) > 50);
-    // A window that is longer than its pattern accepts any byte behind it.
+    // A window that is longer than its pattern accepts any byte after it.
     let set = PatternSet::new(["needle", "pin"]).unwrap();
     let found = check_shapes(&set, b"pin\xff\xff\xffneedle", |shape| shape.offsets <= 3);
     assert_eq!(found, 2);
@@ -386,7 +386,7 @@ fn a_sink_that_breaks_gets_no_more_of_a_small_block() {
 
 #[test]
 fn candidates_without_a_match_are_skipped_up_to_a_limit() {
-    // Windows are not looked for so far behind the start, so none has the digit.
+    // Windows are not looked for so far after the start, so none has the digit.
     let text = |digit: u8| format!("haystack{}{digit}", " ".repeat(super::filter_plan::TRIED));
     let (set, none) = (PatternSet::new([0, 1, 2].map(text)).unwrap(), text(3));
     for (isa, matcher) in forms(&set) {

@@ -83,7 +83,7 @@ fn slots_of_many_patterns_are_split_and_none_is_lost() {
     for device in &inventory().devices {
         let tables = FilterTables::build(&set, &Options::default(), "2", device.properties());
         let tables = tables.unwrap().unwrap();
-        assert!(tables.slots.len() > 4 << tables.slot_log, "there are parts behind the slots");
+        assert!(tables.slots.len() > 4 << tables.slot_log, "there are parts after the slots");
         tests.checked(format!("{device:?}"));
     }
     for stride in ["auto", "2"] {

@@ -124,7 +124,7 @@ struct Builder<'a, const LINKS: bool> {
     places: Vec<State>,
     /// The end of the nodes so far.
     end: usize,
-    /// The end of the links so far. They stand behind the nodes.
+    /// The end of the links so far. They stand after the nodes.
     links_end: usize,
 }
 

@@ -24,7 +24,7 @@
 //! pointers. (The headings of table 3-2 are not in the order of its columns, as table 3-4 shows.)
 //! Here a node takes 48 bytes, which a bitmap node needs, and a path node then holds eight states;
 //! see the module `node`. A pointer is the offset of a node, so the nodes must end before 2^32.
-//! Rule lists stand behind the nodes, in the same arena.
+//! Rule lists stand after the nodes, in the same arena.
 //!
 //! Source: X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.2; N.
 //! Tuck et al., *Deterministic memory-efficient string matching algorithms for intrusion

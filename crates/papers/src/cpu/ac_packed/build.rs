@@ -15,7 +15,7 @@ const MOST: usize = 12;
 /// Bytes per state while nodes are placed, beside the trie: its place, its list, its entry.
 const BUILD_BYTES_PER_STATE: u64 = 4 + 4 + 4;
 
-/// Bytes of the word behind the lists that [`first_of`](crate::build::lists::first_of) reads.
+/// Bytes of the word after the lists that [`first_of`](crate::build::lists::first_of) reads.
 const LIST_PAD: usize = 4;
 
 /// The built automaton in one run of bytes: nodes, the root's table, rule lists.

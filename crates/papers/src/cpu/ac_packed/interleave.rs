@@ -50,7 +50,7 @@ pub(super) struct TileHits {
 }
 
 impl TileHits {
-    /// Walks the K segments of a text, which has a window more behind them, from `state`. Returns
+    /// Walks the K segments of a text, which has a window more after them, from `state`. Returns
     /// the state at the end.
     #[inline(always)]
     pub(super) fn walk<const C: usize, const K: usize>(

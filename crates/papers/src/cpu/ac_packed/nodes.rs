@@ -9,7 +9,7 @@
 //! bitmap node   0 link | 4 rules | 8 failure | 12 summaries (4 x 1 byte) | 16 bitmap (256 bits)
 //! path node     0 link | 4 rules of each place (c x 4) | failure of each place (c x 4) | bytes (c)
 //!
-//! link          address of the first child, or of the node behind the path, 0 if there is none;
+//! link          address of the first child, or of the node after the path, 0 if there is none;
 //!               low four bits: 15 for a bitmap node, else the number of bytes along the path
 //! ```
 
@@ -73,7 +73,7 @@ pub(super) struct Nodes<'a, const C: usize> {
 }
 
 impl<'a, const C: usize> Nodes<'a, C> {
-    /// The nodes of an arena, with the root table at an offset behind the last node.
+    /// The nodes of an arena, with the root table at an offset after the last node.
     pub(super) fn new(bytes: &'a [u8], root_table: usize) -> Self {
         let root = bytes[root_table..].as_chunks().0.first_chunk();
         Self { bytes, root: root.expect("the root table has 256 states") }
@@ -94,7 +94,7 @@ impl<'a, const C: usize> Nodes<'a, C> {
     }
 }
 
-/// The bytes of a node and some bytes behind it.
+/// The bytes of a node and some bytes after it.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a, const C: usize>(&'a [u8; READ]);
 

@@ -37,7 +37,7 @@ struct Span<'a> {
 #[derive(Default)]
 pub(super) struct ScanBuffers {
     tile: TileHits,
-    /// Folded bytes of the haystack, with zeros behind the end of the block.
+    /// Folded bytes of the haystack, with zeros after the end of the block.
     text: Vec<u8>,
 }
 

@@ -142,7 +142,7 @@ impl<const C: usize> Nodes<'_, C> {
         choose::<EVEN>(failure == ROOT, at_root, || Hop { state: failure, reads: false })
     }
 
-    /// Walks over `len` bytes of a text, which has a window more behind them, and calls `each`
+    /// Walks over `len` bytes of a text, which has a window more after them, and calls `each`
     /// with its hits. Returns the state at the end.
     #[inline(always)]
     pub(super) fn walk<N: CostCounter>(

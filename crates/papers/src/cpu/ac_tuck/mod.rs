@@ -18,7 +18,7 @@
 //! # What the paper leaves open
 //! The paper gives the sizes and fields of nodes but not their order; the order here is that of
 //! [`node`]. A pointer is the offset of a node, so the nodes must end before 2^32; larger sets are
-//! refused. The paper does not count rule lists; here they stand behind the nodes, in the same
+//! refused. The paper does not count rule lists; here they stand after the nodes, in the same
 //! arena.
 //!
 //! Source: N. Tuck, T. Sherwood, B. Calder, G. Varghese, *Deterministic memory-efficient string
@@ -83,7 +83,7 @@ impl Engine for AcTuck {
 const PLACE: u32 = 32;
 const ROOT: u64 = 0;
 
-/// The nodes, the root first, and behind them the rule lists.
+/// The nodes, the root first, and after them the rule lists.
 struct TuckAutomaton {
     fold: CaseFold,
     arena: Arena,
