@@ -189,17 +189,17 @@ pub trait Matcher: Any + Send + Sync {
     }
 
     /// Finds the first match from `next.from` on, and moves `next.from` to its end. A search for
-    /// one match after another begins with the default `next`, or after a test of all positions: see
-    /// [`candidates_in_short`](Self::candidates_in_short). It has the same haystack in each call, and
-    /// ends with the first answer that is no match. It takes less time than
+    /// one match after another begins with the default `next`, or with that after a test by
+    /// [`candidates_in_short`](Self::candidates_in_short). It has the same haystack in each call,
+    /// and ends with the first answer that is no match. It takes less time than
     /// [`find_first`](Self::find_first) of the rest if the engine remembers candidates.
     fn find_next(&self, haystack: &[u8], first: First, next: &mut NextFirst) -> FirstMatch {
         next.advance(self.find_first(&haystack[next.from..], first))
     }
 
-    /// A bit for each position of a haystack of at most 64 bytes that is a candidate, to begin a
-    /// search by [`NextFirst::after_test`]. `Some(0)`: there is no match. `None`: the engine has no
-    /// such test.
+    /// Tests all positions of a haystack of at most 64 bytes. Returns a bit for each candidate,
+    /// with which [`NextFirst::after_test`] begins a search. `Some(0)`: there is no match. `None`:
+    /// the engine has no such test.
     fn candidates_in_short(&self, _haystack: &[u8]) -> Option<u64> {
         None
     }
@@ -211,7 +211,8 @@ pub trait Matcher: Any + Send + Sync {
     }
 
     /// The part that answers [`find_first`](Self::find_first), [`find_next`](Self::find_next),
-    /// [`candidates_in_short`](Self::candidates_in_short) and [`find_several`](Self::find_several), if it is not the matcher itself. It has the same
+    /// [`candidates_in_short`](Self::candidates_in_short) and
+    /// [`find_several`](Self::find_several), if it is not the matcher itself. It has the same
     /// patterns and ids. A caller may keep it and ask it directly, which takes less time.
     fn find_first_part(&self) -> Option<&Arc<dyn Matcher>> {
         None

@@ -7,7 +7,8 @@
 //! again. One walk also reads the last bytes that four do not share evenly.
 //!
 //! It wins in haystacks of some tens of bytes. In a shorter one, [`MatchWalk`](super::MatchWalk) is
-//! faster, and up to some fifty bytes if it has no match or if the table is small. In a longer one, [`BulkWalk`](super::BulkWalk) is.
+//! faster. It also is in up to some fifty bytes if there is no match or if the table is small. In a
+//! longer one, [`BulkWalk`](super::BulkWalk) is.
 
 use super::bulk_walk::{PART, Trail, reporting_positions};
 use super::{FindTable, NO_REPORT, Undecided};
@@ -16,8 +17,8 @@ use std::array;
 use std::ops::RangeInclusive;
 
 /// The number of bytes of a haystack. At the lower bound, [`MatchWalk`](super::MatchWalk) takes as
-/// long if there is a match. Measured with 2,000 words of the King James Bible in 24 to 40 bytes, on a Sapphire
-/// Rapids; `calls` has 53.
+/// long if there is a match. Measured with 2,000 words of the King James Bible in 24 to 40 bytes,
+/// on a Sapphire Rapids; `calls` has 53.
 pub const WHOLE_LEN: RangeInclusive<usize> = 32..=MOST_LEN;
 
 /// The maximum number of bytes of a haystack: [`reporting_positions`] lists no more.

@@ -11,9 +11,9 @@ use fyke_core::{Match, Semantics};
 use std::fmt;
 use std::iter::FusedIterator;
 
-/// Iterates over the matches of one haystack. It searches lazily, piece by piece, with two
-/// exceptions: for one pattern, making the iterator finds the first match; for a small set, it tests
-/// a haystack of up to 64 bytes for candidates.
+/// Iterates over the matches of one haystack. It searches lazily, piece by piece. But if there is
+/// only one pattern, the first match is found when the iterator is made. If a haystack of up to 64
+/// bytes is tested for candidates, that is done then too.
 pub struct FindIter<'a> {
     way: Way<'a>,
 }
@@ -70,7 +70,9 @@ impl<'a> FindIter<'a> {
         let (searcher, haystack, offset, (last, found)) = match &mut self.way {
             Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
             Way::Bulk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
-            Way::NoMatch { .. } | Way::Matcher(_) => unreachable!("neither is ever undecided"),
+            Way::NoMatch { .. } | Way::Matcher(_) => {
+                unreachable!("both are decided")
+            }
         };
         self.way = Way::Matcher(ByMatcher::after(searcher, haystack, offset, last, found));
         self.next()

@@ -11,6 +11,8 @@
 //! haystacks. The table finds all matches of the others, because its walks wait for several rows at
 //! once. If the table would be too large, the trie finds these too. A set of [`MANY`] patterns of
 //! six bytes and more has a trie only.
+//!
+//! Where matches are rare, the matcher may test a short haystack for candidates before a walk.
 
 use super::bulk::{LEAST_BULK, LEAST_BULK_OF_TRIE};
 use super::lazy::Lazy;
@@ -87,8 +89,8 @@ const FEW_OF_DIRECT: usize = 64;
 /// between matches. Not measured: a guess.
 const SMALL: usize = 2048;
 
-/// A haystack of up to this many bytes is always walked (`calls`). If the matcher finds a match
-/// directly, its `find_first_min_len` sets the limit instead.
+/// A haystack of up to this many bytes is always walked if it has candidates (`calls`). If the
+/// matcher finds a match directly, its `find_first_min_len` sets the limit instead.
 const ALWAYS: usize = 32;
 
 /// The same for [`MANY`] patterns. Measured with 500 to 6,000 words of the King James Bible in 128
@@ -112,24 +114,24 @@ const GAP_OF_LONG: u16 = 60;
 /// [`WholeWalk`](fyke_automata::find_table::WholeWalk) keeps.
 const LEAST_GAP_OF_WHOLE: usize = 4;
 
-/// In shorter haystacks, a whole walk loses to one walk where matches are rare, and for less than
-/// [`MANY`] patterns. Measured with 100 to 5,000 words of the King James Bible, in 32 to 63 bytes,
-/// on a Sapphire Rapids.
-const LEAST_WHOLE_OF_RARE: usize = 48;
+/// From this many bytes on, a whole walk wins with any set. In a shorter haystack, it loses to one
+/// walk where matches are rare, and with fewer than [`MANY`] patterns. Measured with 100 to 5,000
+/// words of the King James Bible, in 32 to 63 bytes, on a Sapphire Rapids.
+const SURE_WHOLE: usize = 48;
 
-/// Matches are rare for this choice if the noted distance is at least this many eighths of the
-/// haystack. A haystack without a match notes its length, and one with a match half of it: so half
-/// of them have no match. Measured as [`LEAST_WHOLE_OF_RARE`].
+/// For that choice, matches are rare if the noted distance is at least this many eighths of the
+/// haystack. A haystack without a match notes its length, and one with a match half of it. So at
+/// least half of the haystacks have no match. Measured as [`SURE_WHOLE`].
 const RARE_FOR_WALKS: usize = 6;
 
-/// The same for a test for candidates before a walk: three quarters have no match. Measured with 2
-/// to 100 words of the King James Bible, in 8 to 32 bytes, on a Sapphire Rapids with AVX-512 and
-/// with AVX2.
+/// The same for a test for candidates before a walk: at least three quarters have no match.
+/// Measured with 2 to 100 words of the King James Bible, in 8 to 32 bytes, on a Sapphire Rapids
+/// with AVX-512 and with AVX2.
 const RARE_FOR_TEST: usize = 7;
 
-/// In a haystack of up to this many bytes, `find_next` is called for each match, unless an automaton
-/// is faster. In a longer one, the matcher may find several matches in one call. A guess: 53 bytes
-/// were measured (`calls`).
+/// In a haystack of up to this many bytes, `find_next` is called for each match, unless an
+/// automaton is faster. In a longer one, the matcher may find several matches in one call. A guess:
+/// 53 bytes were measured (`calls`).
 pub(super) const MOST_DIRECT: usize = 64;
 // `Matcher::candidates_in_short` takes no more.
 const _: () = assert!(MOST_DIRECT <= 64);
@@ -376,7 +378,7 @@ impl ShortAutomata {
     fn suits_several_walks(&self, len: usize) -> bool {
         let wins_in_short =
             || self.set.len() >= MANY && !self.has_rare_matches(len, RARE_FOR_WALKS);
-        len >= LEAST_WHOLE_OF_RARE || (len >= *WHOLE_LEN.start() && wins_in_short())
+        len >= SURE_WHOLE || (len >= *WHOLE_LEN.start() && wins_in_short())
     }
 
     /// Whether a whole walk is the fastest one and can keep its reports, by the noted distance.

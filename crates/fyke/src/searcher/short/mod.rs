@@ -2,8 +2,8 @@
 //!
 //! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
 //! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_next`], match by match,
-//! where the engine has it; a transition table or a trie for other sets. Most short haystacks have
-//! no match. So where the engine can tell at once that one has no candidates, it gets no walk.
+//! where the engine has it; a transition table or a trie for other sets. If the engine tells at
+//! once that a short haystack has no candidates, there is no walk.
 
 mod automata;
 mod bulk;
@@ -35,7 +35,7 @@ pub(super) struct ShortSet {
 /// How to ask the matcher for one match at a time, by [`Matcher::find_next`].
 pub(super) struct FindNext {
     matcher: Arc<dyn Matcher>,
-    /// Where `find_next` is faster than a scan. It also is up to [`MOST_DIRECT`] bytes.
+    /// Where `find_next` is faster than a scan, besides haystacks of up to [`MOST_DIRECT`] bytes.
     limits: Option<NextLimits>,
     first: First,
     /// Whether the matcher has [`candidates_in_short`](Matcher::candidates_in_short).
@@ -297,8 +297,8 @@ impl<'a> ShortWalk<'a> {
                 None => one.find(self.haystack, self.last, self.last / NEAR < self.found),
             },
             By::FindNext(direct, search) => direct.find(self.haystack, search)?,
-            // The haystack is short, so a walk may read all of it. It is inlined: a call would take up
-            // to a tenth of the time in 8 to 16 bytes.
+            // The haystack is short, so a walk may read all of it. It is inlined: in 8 to 16 bytes,
+            // a call would take up to a tenth of the time.
             By::Table(table, walk) => table.next_match(self.haystack, walk, usize::MAX)?,
             By::Whole(table, walk) => match table.next_of_whole(self.haystack, walk) {
                 Ok(found) => found,
